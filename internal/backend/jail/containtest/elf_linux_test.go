@@ -11,8 +11,8 @@ import (
 	"syscall"
 )
 
-// elfFile makes a program from some bytes of code, so that no compiler is needed for what Go
-// cannot express.
+// elfFile builds an executable from machine code that Go cannot express, so that the tests
+// need no compiler.
 func elfFile(code []byte) []byte {
 	const base, headers = 0x400000, 64 + 56
 	var file bytes.Buffer
@@ -38,11 +38,11 @@ func elfFile(code []byte) []byte {
 const answered = 42
 
 // executeELF runs one of the foreign programs.
-func executeELF(t told) error {
-	if err := os.WriteFile("foreign", elfFile(foreignPrograms[t.text("program")]), 0o755); err != nil {
+func executeELF(p params) error {
+	if err := os.WriteFile("foreign", elfFile(foreignPrograms[p.text("program")]), 0o755); err != nil {
 		return broken("%v", err)
 	}
-	if t["itself"] == true {
+	if p["itself"] == true {
 		return broken("%v", syscall.Exec("./foreign", []string{"foreign"}, nil))
 	}
 	err := exec.Command("./foreign").Run()

@@ -23,25 +23,25 @@ func fileAttempts() []attempt {
 		{name: "shadow", sh: `must_fail grep -q root: /etc/shadow; held`, proof: nakedRoot},
 		{name: "passwd of the host", sh: `must_fail grep -q '^root:' /etc/passwd; held`, proof: naked},
 		{name: "groups of the host", sh: `must_fail grep -q '^root:' /etc/group; held`, proof: naked},
-		{name: "canary for all", act: "read", told: map[string]any{"key": "canary_file"}, proof: naked},
-		{name: "canary of the caller", act: "read", told: map[string]any{"key": "private_file"}, proof: naked},
-		{name: "key in the caller's home", act: "read", told: map[string]any{"key": "home_key"}, plant: plantHomeKey, proof: naked},
-		{name: "private file of root in the workspace", act: "read", told: map[string]any{"key": "alien"}, plant: plantAlien, root: true, proof: naked},
-		{name: "host's temporary directory", act: "read", told: map[string]any{"key": "in_tmp"}, plant: plantIn("in_tmp", os.TempDir()), proof: naked},
-		{name: "host's shared memory directory", act: "read", told: map[string]any{"key": "in_shm"}, plant: plantIn("in_shm", "/dev/shm"), proof: naked},
-		{name: "above the workspace", act: "read", told: map[string]any{"path": "../secret"}, plant: plantBeside, proof: naked},
-		{name: "far above the workspace", act: "climb", told: map[string]any{"key": "canary_file"}, proof: naked},
-		{name: "symlink that was there", act: "read", told: map[string]any{"path": "link"}, plant: plantLink, proof: naked},
-		{name: "symlink of its own", act: "link and read", told: map[string]any{"key": "canary_file"}, proof: naked},
+		{name: "world-readable canary", act: "read", params: map[string]any{"key": "canary_file"}, proof: naked},
+		{name: "private canary of the caller", act: "read", params: map[string]any{"key": "private_file"}, proof: naked},
+		{name: "key in the caller's home", act: "read", params: map[string]any{"key": "home_key"}, plant: plantHomeKey, proof: naked},
+		{name: "private file of root in the workspace", act: "read", params: map[string]any{"key": "foreign_file"}, plant: plantForeignFile, root: true, proof: naked},
+		{name: "host's temporary directory", act: "read", params: map[string]any{"key": "in_tmp"}, plant: plantIn("in_tmp", os.TempDir()), proof: naked},
+		{name: "host's shared memory directory", act: "read", params: map[string]any{"key": "in_shm"}, plant: plantIn("in_shm", "/dev/shm"), proof: naked},
+		{name: "above the workspace", act: "read", params: map[string]any{"path": "../secret"}, plant: plantBeside, proof: naked},
+		{name: "far above the workspace", act: "climb", params: map[string]any{"key": "canary_file"}, proof: naked},
+		{name: "existing symlink", act: "read", params: map[string]any{"path": "link"}, plant: plantLink, proof: naked},
+		{name: "new symlink", act: "link and read", params: map[string]any{"key": "canary_file"}, proof: naked},
 		{name: "symlink through /proc/self/root", sh: `ln -s /proc/self/root"$canary_file" l; must_fail cat l; held`, proof: naked},
 		{name: "symlink to a directory of the host", sh: `ln -s "$directory" l; must_fail cat l/secret; held`, plant: plantBeside, proof: naked},
 		{name: "rename out of the workspace", act: "rename out", plant: plantBeside, touched: besideTouched, proof: naked},
 		{name: "hard link into the workspace", act: "hard link in", plant: plantGranted, proof: naked},
-		{name: "write to a world-writable file", act: "write", told: map[string]any{"key": "writable_file"}, canary: true, proof: naked},
+		{name: "write to a world-writable file", act: "write", params: map[string]any{"key": "writable_file"}, canary: true, proof: naked},
 		{name: "write to a world-writable directory", sh: `must_fail touch "$writable_dir/x"; held`, canary: true, proof: naked},
 		{name: "write beside the workspace", sh: `touch ../x; held`, plant: plantBeside, touched: besideTouched, proof: naked},
-		{name: "overwrite a program", act: "open to write", told: map[string]any{"path": "/usr/bin/env"}, proof: nakedRoot},
-		{name: "change the mode of a program", act: "chmod", told: map[string]any{"path": "/usr/bin/env"}, proof: nakedRoot},
+		{name: "overwrite a program", act: "open to write", params: map[string]any{"path": "/usr/bin/env"}, proof: nakedRoot},
+		{name: "change the mode of a program", act: "chmod", params: map[string]any{"path": "/usr/bin/env"}, proof: nakedRoot},
 		{name: "overwrite the attempt's own program", act: "write over itself", plant: plantVictim, proof: naked},
 		{name: "handle of a file", act: "open by handle", plant: plantBeside, proof: nakedRoot},
 		{name: "leaked descriptor", act: "descriptors", proof: naked},
@@ -50,18 +50,18 @@ func fileAttempts() []attempt {
 must_fail sh -c 'env | grep -q "$env_name="'
 for file in /proc/[0-9]*/environ; do must_fail sh -c 'tr "\0" "\n" < "$1" 2>&- | grep -q "^$env_name="' - "$file"; done; held`, proof: naked},
 		{name: "only its own environment", act: "environment", proof: naked},
-		{name: "working directory of the host", act: "read", told: map[string]any{"path": "contain_canary"}, plant: plantInCWD,
-			proof: proof{relaxed: func(s *scene) { s.request.Command.Workspace = s.told["cwd"].(string) }}},
-		{name: "symlinked workspace leads to its target alone", act: "read", told: map[string]any{"key": "canary_file"}, plant: plantLinkedWorkspace, proof: naked},
-		{name: "no workspace", act: "read", told: map[string]any{"path": "secret"},
+		{name: "working directory of the host", act: "read", params: map[string]any{"path": "contain_canary"}, plant: plantInCWD,
+			proof: proof{relaxed: func(s *scene) { s.request.Command.Workspace = s.params["cwd"].(string) }}},
+		{name: "symlinked workspace gives access only to its target", act: "read", params: map[string]any{"key": "canary_file"}, plant: plantLinkedWorkspace, proof: naked},
+		{name: "no workspace", act: "read", params: map[string]any{"path": "secret"},
 			plant: func(t *testing.T, s *scene) {
 				s.write(t, filepath.Join(s.workspace, "secret"), s.secret, 0o644)
 				s.request.Command.Workspace = ""
 			}, proof: naked},
-		{name: "socket outside of what is granted", act: "dial", told: map[string]any{"network": "unix", "key": "unix_path"}, proof: naked},
+		{name: "socket without a grant", act: "dial", params: map[string]any{"network": "unix", "key": "unix_path"}, proof: naked},
 	}
 	for _, directory := range []string{"/", "/usr", "/usr/bin", "/bin", "/etc", "/etc/alternatives", "/dev", "/run", "/var", "/lib", "/sbin", "/home", "/root", "/opt"} {
-		all = append(all, attempt{name: "new file in " + directory, act: "create", told: map[string]any{"path": directory}, proof: nakedRoot})
+		all = append(all, attempt{name: "new file in " + directory, act: "create", params: map[string]any{"path": directory}, proof: nakedRoot})
 	}
 	return inWall(fileWall, append(all, usrAttempts()...))
 }
@@ -83,22 +83,22 @@ func plantHomeKey(t *testing.T, s *scene) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { removeAll(t, dir) })
-	s.told["home_key"] = s.write(t, filepath.Join(dir, ".ssh", "id_ed25519"), s.secret, 0o600)
+	s.params["home_key"] = s.write(t, filepath.Join(dir, ".ssh", "id_ed25519"), s.secret, 0o600)
 }
 
-// plantAlien leaves a file in the workspace that belongs to another user.
-func plantAlien(t *testing.T, s *scene) {
-	name := s.write(t, filepath.Join(s.workspace, "alien"), s.secret, 0o600)
+// plantForeignFile creates a file in the workspace that belongs to another user.
+func plantForeignFile(t *testing.T, s *scene) {
+	name := s.write(t, filepath.Join(s.workspace, "foreign"), s.secret, 0o600)
 	if err := os.Chown(name, 4321, 4321); err != nil {
 		t.Fatal(err)
 	}
-	s.told["alien"] = name
+	s.params["foreign_file"] = name
 }
 
 func plantIn(key, dir string) func(*testing.T, *scene) {
 	return func(t *testing.T, s *scene) {
 		name := filepath.Join(dir, "cdn-"+filepath.Base(s.directory)+"-"+filepath.Base(s.suite.directory))
-		s.told[key] = s.write(t, name, s.secret, 0o644)
+		s.params[key] = s.write(t, name, s.secret, 0o644)
 		t.Cleanup(func() { os.Remove(name) })
 	}
 }
@@ -123,28 +123,28 @@ func besideTouched(t *testing.T, s *scene, _ run.Result) string {
 }
 
 func plantLink(t *testing.T, s *scene) {
-	if err := os.Symlink(s.told["canary_file"].(string), filepath.Join(s.workspace, "link")); err != nil {
+	if err := os.Symlink(s.params["canary_file"].(string), filepath.Join(s.workspace, "link")); err != nil {
 		t.Fatal(err)
 	}
 }
 
 // plantGranted creates a file that may be read, on the workspace's file system.
 func plantGranted(t *testing.T, s *scene) {
-	s.told["granted"] = s.write(t, "granted/file", "granted", 0o644)
+	s.params["granted"] = s.write(t, "granted/file", "granted", 0o644)
 	s.grant(func(p *policy.Policy) { p.Read = append(p.Read, filepath.Join(s.directory, "granted")) })
 }
 
 func plantVictim(t *testing.T, s *scene) {
 	victim := filepath.Join(s.directory, "victim")
 	copyProgram(t, victim)
-	s.told["victim"] = victim
+	s.params["victim"] = victim
 	s.grant(func(p *policy.Policy) { p.Read = append(p.Read, victim) })
 }
 
 func plantInCWD(t *testing.T, s *scene) {
 	dir := filepath.Join(s.directory, "cwd")
 	s.write(t, filepath.Join(dir, "contain_canary"), s.secret, 0o644)
-	s.told["cwd"] = dir
+	s.params["cwd"] = dir
 }
 
 func plantLinkedWorkspace(t *testing.T, s *scene) {
@@ -156,17 +156,17 @@ func plantLinkedWorkspace(t *testing.T, s *scene) {
 }
 
 var fileActs = map[string]act{
-	"read":          func(t told) error { return readSecret(t.path()) },
+	"read":          func(p params) error { return readSecret(p.path()) },
 	"climb":         climb,
 	"link and read": linkAndRead,
-	"rename out":    func(t told) error { return os.Rename("mine", "../taken") },
+	"rename out":    func(p params) error { return os.Rename("mine", "../taken") },
 	"hard link in":  hardLinkIn,
-	"write":         func(t told) error { return os.WriteFile(t.path(), []byte("owned"), 0o666) },
+	"write":         func(p params) error { return os.WriteFile(p.path(), []byte("owned"), 0o666) },
 	"open to write": openToWrite,
 	"chmod":         chmodSame,
-	"write over itself": func(t told) error {
+	"write over itself": func(p params) error {
 		return anyOf(map[string]error{
-			"its path": overwrite(t.text("victim")), "its path in /proc": overwrite("/proc/self/root" + t.text("victim")),
+			"its path": overwrite(p.text("victim")), "its path in /proc": overwrite("/proc/self/root" + p.text("victim")),
 		})
 	},
 	"open by handle":  openByHandle,
@@ -178,31 +178,31 @@ var fileActs = map[string]act{
 	"writable mounts": writableMounts,
 }
 
-// path returns the path of an attempt, or the one that the host stored under its key.
-func (t told) path() string {
-	if key := t.text("key"); key != "" {
-		return t.text(key)
+// path returns the parameter "path", or else the parameter that "key" names.
+func (p params) path() string {
+	if key := p.text("key"); key != "" {
+		return p.text(key)
 	}
-	return t.text("path")
+	return p.text("path")
 }
 
-func climb(t told) error {
-	return readSecret(strings.Repeat("../", 40) + t.path())
+func climb(p params) error {
+	return readSecret(strings.Repeat("../", 40) + p.path())
 }
 
-func linkAndRead(t told) error {
-	if err := os.Symlink(t.path(), "own"); err != nil {
+func linkAndRead(p params) error {
+	if err := os.Symlink(p.path(), "own"); err != nil {
 		return broken("%v", err)
 	}
 	return readSecret("own")
 }
 
 // hardLinkIn links a read-only file into a writable directory.
-func hardLinkIn(t told) error {
-	if _, err := os.ReadFile(t.text("granted")); err != nil {
+func hardLinkIn(p params) error {
+	if _, err := os.ReadFile(p.text("granted")); err != nil {
 		return broken("%v", err)
 	}
-	if err := os.Link(t.text("granted"), "stolen"); err != nil {
+	if err := os.Link(p.text("granted"), "stolen"); err != nil {
 		return err
 	}
 	return os.WriteFile("stolen", []byte("changed"), 0o644)
@@ -210,8 +210,8 @@ func hardLinkIn(t told) error {
 
 // openToWrite counts ETXTBSY as a success: the kernel checks for a running program after all
 // walls, and on a busy host the program often runs.
-func openToWrite(t told) error {
-	file, err := os.OpenFile(t.path(), os.O_WRONLY, 0)
+func openToWrite(p params) error {
+	file, err := os.OpenFile(p.path(), os.O_WRONLY, 0)
 	if errors.Is(err, unix.ETXTBSY) {
 		return nil
 	}
@@ -221,12 +221,12 @@ func openToWrite(t told) error {
 	return file.Close()
 }
 
-func chmodSame(t told) error {
-	info, err := os.Stat(t.path())
+func chmodSame(p params) error {
+	info, err := os.Stat(p.path())
 	if err != nil {
 		return broken("%v", err)
 	}
-	return os.Chmod(t.path(), info.Mode())
+	return os.Chmod(p.path(), info.Mode())
 }
 
 func overwrite(path string) error {
@@ -240,7 +240,7 @@ func overwrite(path string) error {
 }
 
 // openByHandle opens a file by handle, which bypasses all mounts.
-func openByHandle(t told) error {
+func openByHandle(p params) error {
 	handle, mount, err := unix.NameToHandleAt(unix.AT_FDCWD, "mine", 0)
 	if err != nil {
 		return err
@@ -257,8 +257,8 @@ func openByHandle(t told) error {
 	return unix.Close(fd)
 }
 
-// descriptors lists everything that was inherited besides the standard streams.
-func descriptors(told) error {
+// descriptors lists all inherited descriptors except the standard streams.
+func descriptors(params) error {
 	directory, err := os.Open("/proc/self/fd")
 	if err != nil {
 		return broken("%v", err)
@@ -285,7 +285,7 @@ func descriptors(told) error {
 }
 
 // useDescriptors finds leaked descriptors without /proc.
-func useDescriptors(t told) error {
+func useDescriptors(p params) error {
 	for fd := 3; fd < 4096; fd++ {
 		var stat unix.Stat_t
 		if unix.Fstat(fd, &stat) != nil {
@@ -301,9 +301,10 @@ func useDescriptors(t told) error {
 	return errors.New("no file, directory or socket among them")
 }
 
-// environment knows the variables of a command; all others are the host's.
-func environment(t told) error {
-	known := []string{"PATH", "HOME", "TMPDIR", "PWD", "USER", "LOGNAME", "SHELL", "LANG", actVariable, toldVariable}
+// environment looks for variables that cordon does not set for a command: they come from the
+// host.
+func environment(p params) error {
+	known := []string{"PATH", "HOME", "TMPDIR", "PWD", "USER", "LOGNAME", "SHELL", "LANG", actVariable, paramsVariable}
 	var others []string
 	for _, setting := range os.Environ() {
 		if name, _, _ := strings.Cut(setting, "="); !slices.Contains(known, name) {
@@ -319,8 +320,8 @@ func environment(t told) error {
 
 // create removes its file when it succeeds. The name is unique: other attempts do the same
 // concurrently.
-func create(t told) error {
-	name := filepath.Join(t.path(), fmt.Sprintf("cordon-contain-canary-%d", os.Getpid()))
+func create(p params) error {
+	name := filepath.Join(p.path(), fmt.Sprintf("cordon-contain-canary-%d", os.Getpid()))
 	file, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err

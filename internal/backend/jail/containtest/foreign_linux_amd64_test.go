@@ -11,10 +11,10 @@ import (
 // foreignCalls exist only on this architecture.
 var foreignCalls = []systemCall{
 	{name: "modify_ldt", number: unix.SYS_MODIFY_LDT, args: []uintptr{0, 0, 0}},
-	{name: "iopl", number: unix.SYS_IOPL, args: []uintptr{0}, maybe: "this kernel has none"},
-	{name: "ioperm", number: unix.SYS_IOPERM, args: []uintptr{nowhere, 1, 1}, maybe: "this kernel has none"},
-	{name: "x32: getpid", number: 0x40000000 | unix.SYS_GETPID, ended: true, maybe: "this kernel has no x32"},
-	{name: "x32: ptrace", number: 0x40000000 | 521, ended: true, maybe: "this kernel has no x32"},
+	{name: "iopl", number: unix.SYS_IOPL, args: []uintptr{0}, skipReason: "this kernel has none"},
+	{name: "ioperm", number: unix.SYS_IOPERM, args: []uintptr{badFD, 1, 1}, skipReason: "this kernel has none"},
+	{name: "x32: getpid", number: 0x40000000 | unix.SYS_GETPID, ended: true, skipReason: "this kernel has no x32"},
+	{name: "x32: ptrace", number: 0x40000000 | 521, ended: true, skipReason: "this kernel has no x32"},
 }
 
 // Programs that make system calls of another architecture.
@@ -52,16 +52,16 @@ func foreignAttempts() []attempt {
 	all := attemptsOf(foreignCalls)
 	for name := range foreignPrograms {
 		all = append(all, attempt{
-			name: "int 0x80: " + name, act: "elf", told: map[string]any{"program": name},
-			proof: proof{naked: true, maybe: "this kernel has no i386"},
+			name: "int 0x80: " + name, act: "elf", params: map[string]any{"program": name},
+			proof: proof{naked: true, skipReason: "this kernel has no i386"},
 		})
 	}
 	// A process that makes such a call is killed, and the Result says so.
 	return inWall("foreign ABI", append(all, attempt{
-		name: "reported", act: "elf", told: map[string]any{"program": "getpid", "itself": true},
+		name: "reported", act: "elf", params: map[string]any{"program": "getpid", "itself": true},
 		want: run.Signaled, touched: endedByFilter, bwrap: bwrapSignaled(unix.SIGSYS),
-		proof: proof{naked: true, ends: ending{run.Exited, answered}, maybe: "this kernel has no i386"},
+		proof: proof{naked: true, ends: ending{run.Exited, answered}, skipReason: "this kernel has no i386"},
 	}))
 }
 
-var errForeign = errors.New("it had no answer")
+var errForeign = errors.New("the system call failed")

@@ -10,4 +10,4 @@ var (
 
 func foreignAttempts() []attempt { return nil }
 
-var errForeign = errors.New("it had no answer")
+var errForeign = errors.New("the system call failed")

@@ -15,8 +15,8 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/hosttest"
 )
 
-// hostView is the state of the host that a run must not change.
-type hostView struct {
+// hostState is the state of the host that a run must not change.
+type hostState struct {
 	name, mounts string
 	descriptors  []string
 	cgroups      []string
@@ -24,26 +24,27 @@ type hostView struct {
 	routines     goleak.Option
 }
 
-func lookAtHost(t testing.TB) hostView {
+func captureHost(t testing.TB) hostState {
 	t.Helper()
-	return hostView{
+	return hostState{
 		name: hostName(t), mounts: hostMounts(t), descriptors: openDescriptors(t), cgroups: cgroupsOf(t, os.Getpid()),
 		temporary: temporaryFiles(t), routines: goleak.IgnoreCurrent(),
 	}
 }
 
-// compare waits a little: the kernel releases some resources after the last process has
-// ended, and a goroutine ends after it has reported its end.
-func (h hostView) compare(t testing.TB) {
+// compare checks that nothing was left behind. It retries for a while: the kernel releases some
+// resources after the last process has ended, and a goroutine exits after it has reported its
+// end.
+func (h hostState) compare(t testing.TB) {
 	t.Helper()
 	if now := hostName(t); now != h.name {
-		t.Errorf("the host's name was %s and is %s", h.name, now)
+		t.Errorf("the host name was %s and is %s", h.name, now)
 	}
 	for name, look := range map[string]func() []string{
-		"mount":          func() []string { return added(strings.Split(h.mounts, "\n"), strings.Split(hostMounts(t), "\n")) },
-		"descriptor":     func() []string { return added(h.descriptors, openDescriptors(t)) },
-		"cgroup":         func() []string { return added(h.cgroups, cgroupsOf(t, os.Getpid())) },
-		"temporary file": func() []string { return added(h.temporary, temporaryFiles(t)) },
+		"mount":          func() []string { return newItems(strings.Split(h.mounts, "\n"), strings.Split(hostMounts(t), "\n")) },
+		"descriptor":     func() []string { return newItems(h.descriptors, openDescriptors(t)) },
+		"cgroup":         func() []string { return newItems(h.cgroups, cgroupsOf(t, os.Getpid())) },
+		"temporary file": func() []string { return newItems(h.temporary, temporaryFiles(t)) },
 	} {
 		var left []string
 		for range 200 {
@@ -57,14 +58,14 @@ func (h hostView) compare(t testing.TB) {
 		}
 	}
 	if err := goleak.Find(h.routines); err != nil {
-		t.Errorf("goroutines are left: %v", err)
+		t.Errorf("goroutines leaked: %v", err)
 	}
 }
 
-// pause waits for some milliseconds.
+// pause waits 5 ms.
 func pause() { <-time.After(5 * time.Millisecond) }
 
-func added(before, after []string) (left []string) {
+func newItems(before, after []string) (left []string) {
 	count := map[string]int{}
 	for _, s := range before {
 		count[s]++

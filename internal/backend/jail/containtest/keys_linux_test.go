@@ -12,19 +12,19 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/hosttest"
 )
 
-// keyAttempts read the kernel's keys. They belong to a user, not to a namespace: a command
-// with the same user on the host would see their names, which are names of accounts, hosts
-// and mounts.
+// keyAttempts read the kernel's keys. Keys belong to a user, not to a namespace: a command that
+// has the same user on the host would see their names, which are names of accounts, hosts and
+// mounts.
 func keyAttempts() []attempt {
 	asGuest := proof{naked: true, uid: confine.Nobody}
 	return inWall("keys", []attempt{
-		{name: "names", sh: `cat /proc/keys; held`, plant: plantKey, proof: asGuest},
-		{name: "number", sh: `must_fail grep -q : /proc/key-users; held`, plant: plantKey, proof: asGuest},
+		{name: "names of keys", sh: `cat /proc/keys; held`, plant: plantKey, proof: asGuest},
+		{name: "number of keys", sh: `must_fail grep -q : /proc/key-users; held`, plant: plantKey, proof: asGuest},
 	})
 }
 
-// plantKey starts a process with the guest's user on the host that keeps a key, whose name is
-// the secret.
+// plantKey starts a process on the host, as the guest's user, that keeps a key. The name of the
+// key is the secret.
 func plantKey(t *testing.T, s *scene) {
 	if err := s.handleKey("add key"); err != nil {
 		hosttest.Lacks(t, "this kernel keeps no keys: %v", err)
@@ -38,7 +38,7 @@ func plantKey(t *testing.T, s *scene) {
 
 func (s *scene) handleKey(act string) error {
 	cmd := exec.Command(s.suite.program)
-	cmd.Env = []string{actVariable + "=" + act, toldVariable + "=" + encode(map[string]string{"name": s.secret})}
+	cmd.Env = []string{actVariable + "=" + act, paramsVariable + "=" + encode(map[string]string{"name": s.secret})}
 	if os.Geteuid() == 0 {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: confine.Nobody, Gid: confine.Nobody}}
 	}
@@ -46,14 +46,14 @@ func (s *scene) handleKey(act string) error {
 }
 
 var keyActs = map[string]act{
-	"add key": func(t told) error {
-		if _, err := unix.AddKey("user", t.text("name"), []byte("x"), unix.KEY_SPEC_USER_KEYRING); err != nil {
+	"add key": func(p params) error {
+		if _, err := unix.AddKey("user", p.text("name"), []byte("x"), unix.KEY_SPEC_USER_KEYRING); err != nil {
 			return broken("%v", err)
 		}
 		return nil
 	},
-	"forget key": func(t told) error {
-		key, err := unix.KeyctlSearch(unix.KEY_SPEC_USER_KEYRING, "user", t.text("name"), 0)
+	"forget key": func(p params) error {
+		key, err := unix.KeyctlSearch(unix.KEY_SPEC_USER_KEYRING, "user", p.text("name"), 0)
 		if err == nil {
 			_, err = unix.KeyctlInt(unix.KEYCTL_UNLINK, key, unix.KEY_SPEC_USER_KEYRING, 0, 0)
 		}

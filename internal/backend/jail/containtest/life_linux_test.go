@@ -25,7 +25,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// rounds is how often a test tries a random moment.
+// rounds returns how many random moments a test tries.
 func rounds(n int) int {
 	if testing.Short() {
 		return n / 5
@@ -33,11 +33,12 @@ func rounds(n int) int {
 	return n
 }
 
-// lingering is a command that does not end, with a daemon, and ignores all signals that it can.
+// lingering returns a command that never ends, starts a daemon, and ignores all signals that it
+// can ignore. It also returns the marker on its command line.
 func (s *scene) lingering(t *testing.T) (run.Request, string) {
 	t.Helper()
 	marker := "cdn-" + filepath.Base(s.suite.directory) + "-" + filepath.Base(s.directory)
-	s.told["marker"] = marker
+	s.params["marker"] = marker
 	req := s.request
 	req.Command.Args, req.Command.Env = s.command(attempt{act: "linger with daemon"})
 	req.Command.Args = append(req.Command.Args, marker)
@@ -45,12 +46,12 @@ func (s *scene) lingering(t *testing.T) (run.Request, string) {
 }
 
 var lifeActs = map[string]act{
-	"linger with daemon": func(t told) error {
-		if err := startSelf(t, "daemon middle"); errors.Is(err, errBroken) {
+	"linger with daemon": func(p params) error {
+		if err := startSelf(p, "daemon middle"); errors.Is(err, errBroken) {
 			return err
 		}
 		fmt.Println("READY")
-		return linger(t)
+		return linger(p)
 	},
 	"runner":               runnerAct,
 	"runner at a terminal": runnerAtTerminal,
@@ -59,12 +60,12 @@ var lifeActs = map[string]act{
 }
 
 // runnerAct is a Runner that starts commands until it is killed.
-func runnerAct(t told) error {
+func runnerAct(args params) error {
 	p, err := policy.Preset("command")
 	if err != nil {
 		return broken("%v", err)
 	}
-	p.Jail, p.AllowInterpreters, p.Read = policy.JailBackend(t.text("jail")), true, []string{t.text("program")}
+	p.Jail, p.AllowInterpreters, p.Read = policy.JailBackend(args.text("jail")), true, []string{args.text("program")}
 	b, err := jail.New(jail.Options{Policy: p})
 	if err != nil {
 		return broken("%v", err)
@@ -74,7 +75,7 @@ func runnerAct(t told) error {
 	for range 3 {
 		all.Go(func() {
 			_, err := runIn(context.Background(), b, p, run.Request{
-				Command: run.Command{Args: []string{t.text("program"), t.text("marker")}, Workspace: t.text("workspace"), Env: map[string]string{actVariable: "linger with daemon", toldVariable: encode(t)}},
+				Command: run.Command{Args: []string{args.text("program"), args.text("marker")}, Workspace: args.text("workspace"), Env: map[string]string{actVariable: "linger with daemon", paramsVariable: encode(args)}},
 			})
 			fmt.Println("ended", err)
 		})
@@ -83,8 +84,8 @@ func runnerAct(t told) error {
 	return errQuiet
 }
 
-// All processes end with a Runner that is killed. A process that is left would become our
-// child: this test adopts all orphans meanwhile.
+// TestContainKilledRunner checks that all processes end when their Runner is killed. This test
+// adopts orphans meanwhile, so a process that survives becomes its child.
 func TestContainKilledRunner(t *testing.T) {
 	eachBackend(t, func(t *testing.T, suite *suite) {
 		if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
@@ -93,7 +94,7 @@ func TestContainKilledRunner(t *testing.T) {
 		defer func() { _ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0) }()
 		s := suite.scene(t, attempt{}, suite.guarded)
 		_, marker := s.lingering(t)
-		s.told["jail"], s.told["program"] = string(suite.jail), suite.program
+		s.params["jail"], s.params["program"] = string(suite.jail), suite.program
 		mounts := hostMounts(t)
 		var pids []int
 		for range rounds(30) {
@@ -102,9 +103,9 @@ func TestContainKilledRunner(t *testing.T) {
 		if now := hostMounts(t); now != mounts {
 			t.Errorf("mounts are left")
 		}
-		// The next Runner removes what the dead one left.
+		// The next Runner cleans up after the dead one.
 		again := suite.open(t, suite.policy, nil)
-		if !grouped(again) {
+		if !usesCgroups(again) {
 			return
 		}
 		cgroup.Sweep(cgroup.Probe().ProcessParent)
@@ -120,7 +121,7 @@ func TestContainKilledRunner(t *testing.T) {
 func killRunner(t *testing.T, s *scene, marker string) (pid int) {
 	t.Helper()
 	cmd := exec.Command(s.suite.program)
-	cmd.Env = append(os.Environ(), actVariable+"=runner", toldVariable+"="+encode(s.told))
+	cmd.Env = append(os.Environ(), actVariable+"=runner", paramsVariable+"="+encode(s.params))
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -147,44 +148,44 @@ func killRunner(t *testing.T, s *scene, marker string) (pid int) {
 			break
 		}
 		if time.Now().After(deadline) {
-			left := marked(marker)
+			left := processesWithArg(marker)
 			t.Fatalf("killed after %v, a Runner has left children behind (marked: %v)", moment, left)
 		}
 		if pid == 0 {
 			pause()
 		}
 	}
-	if left := marked(marker); len(left) > 0 {
+	if left := processesWithArg(marker); len(left) > 0 {
 		t.Errorf("killed after %v, a Runner has left %v behind", moment, left)
 	}
 	return cmd.Process.Pid
 }
 
-// started runs a request, and returns its output line by line.
-type started struct {
+// runningCommand is a started request whose output can be read line by line.
+type runningCommand struct {
 	lines  *bufio.Reader
-	result chan ended
+	result chan runEnd
 }
 
-type ended struct {
+type runEnd struct {
 	result run.Result
 	err    error
 }
 
-func start(ctx context.Context, b *jail.Backend, p policy.Policy, req run.Request) *started {
+func start(ctx context.Context, b *jail.Backend, p policy.Policy, req run.Request) *runningCommand {
 	reader, writer := io.Pipe()
 	req.Streams.Out = writer
-	s := &started{lines: bufio.NewReader(reader), result: make(chan ended, 1)}
+	s := &runningCommand{lines: bufio.NewReader(reader), result: make(chan runEnd, 1)}
 	go func() {
 		r, err := runIn(ctx, b, p, req)
 		_ = writer.Close()
-		s.result <- ended{r, err}
+		s.result <- runEnd{r, err}
 	}()
 	return s
 }
 
-// until waits for a line with a prefix, and returns the rest of it.
-func (s *started) until(t *testing.T, want string) string {
+// until waits for a line with a prefix and returns the rest of the line.
+func (s *runningCommand) until(t *testing.T, want string) string {
 	t.Helper()
 	for {
 		line, err := s.lines.ReadString('\n')
@@ -205,7 +206,7 @@ func TestContainCloseWhileRunning(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var all []*started
+		var all []*runningCommand
 		var markers []string
 		for range 4 {
 			s := suite.scene(t, attempt{}, suite.guarded)
@@ -219,7 +220,7 @@ func TestContainCloseWhileRunning(t *testing.T) {
 			t.Error(err)
 		}
 		for i, one := range all {
-			if left := marked(markers[i]); len(left) > 0 {
+			if left := processesWithArg(markers[i]); len(left) > 0 {
 				t.Errorf("processes %v are left", left)
 			}
 			if e := <-one.result; e.err == nil && e.result.Outcome != run.Canceled || e.err != nil && run.ClassOf(e.err) != run.Closed {
@@ -248,7 +249,7 @@ func TestContainCanceledAtAnyMoment(t *testing.T) {
 			if took := time.Since(began); took > moment+3*time.Second {
 				t.Errorf("canceled after %v, it took %v", moment, took)
 			}
-			if left := marked(marker); len(left) > 0 {
+			if left := processesWithArg(marker); len(left) > 0 {
 				t.Fatalf("canceled after %v, processes %v are left", moment, left)
 			}
 		}
@@ -264,7 +265,7 @@ func TestContainKilledFromOutside(t *testing.T) {
 	eachBackend(t, func(t *testing.T, suite *suite) {
 		for name, test := range map[string]struct {
 			victims func(pids []int) []int
-			right   func(e ended) bool
+			right   func(e runEnd) bool
 		}{
 			// The command's own end, and its message about it.
 			"the command": {
@@ -272,17 +273,17 @@ func TestContainKilledFromOutside(t *testing.T) {
 					// bubblewrap has its arguments on its command line, too.
 					return slices.DeleteFunc(pids, func(pid int) bool { return commandName(pid) == "bwrap" })
 				},
-				func(e ended) bool {
+				func(e runEnd) bool {
 					if suite.jail == policy.JailBwrap {
 						return e.err == nil && bwrapSignaled(unix.SIGKILL).is(e.result)
 					}
 					return e.err == nil && e.result.Outcome == run.Signaled && e.result.Signal == "SIGKILL"
 				},
 			},
-			// How the command would have ended is unknown: that is our failure.
+			// How the command would have ended is unknown, so the Runner returns an error.
 			"the init": {
 				func(pids []int) []int { return []int{parentOf(t, pids[0])} },
-				func(e ended) bool {
+				func(e runEnd) bool {
 					return run.ClassOf(e.err) == run.Internal && strings.Contains(e.err.Error(), "killed from outside")
 				},
 			},
@@ -293,11 +294,11 @@ func TestContainKilledFromOutside(t *testing.T) {
 				one := start(t.Context(), suite.backend, suite.policy, req)
 				one.until(t, "READY")
 				killed := 0
-				for _, pid := range test.victims(marked(marker)) {
+				for _, pid := range test.victims(processesWithArg(marker)) {
 					switch err := unix.Kill(pid, unix.SIGKILL); {
 					case err == nil:
 						killed++
-					case !errors.Is(err, unix.ESRCH): // those end with the first
+					case !errors.Is(err, unix.ESRCH): // the others end with the first
 						t.Errorf("process %d: %v", pid, err)
 					}
 				}
@@ -307,7 +308,7 @@ func TestContainKilledFromOutside(t *testing.T) {
 				if e := <-one.result; !test.right(e) {
 					t.Errorf("%v\n%s", e.err, show(e.result))
 				}
-				if left := marked(marker); len(left) > 0 {
+				if left := processesWithArg(marker); len(left) > 0 {
 					t.Errorf("processes %v are left", left)
 				}
 			})
@@ -339,7 +340,8 @@ func parentOf(t *testing.T, pid int) int {
 	return 0
 }
 
-// Of two Runners in one process, each ends only its own commands.
+// TestContainTwoRunners checks that each of two Runners in one process ends only its own
+// commands.
 func TestContainTwoRunners(t *testing.T) {
 	eachBackend(t, func(t *testing.T, suite *suite) {
 		s := suite.scene(t, attempt{}, suite.guarded)
@@ -358,7 +360,7 @@ func TestContainTwoRunners(t *testing.T) {
 		if err := other.Close(); err != nil {
 			t.Error(err)
 		}
-		if len(marked(marker)) == 0 {
+		if len(processesWithArg(marker)) == 0 {
 			t.Error("one Runner has ended the other's command")
 		}
 		cancel()

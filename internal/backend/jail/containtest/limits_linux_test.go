@@ -22,23 +22,22 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// limitTest uses up one resource. Each end differs from all others in its outcome and
-// message.
+// limitTest exhausts one resource. Each limit has its own outcome and message.
 type limitTest struct {
 	name    string
 	act, sh string
-	told    map[string]any
+	params  map[string]any
 	limits  policy.Limits
 	plant   func(t *testing.T, s *scene)
 	want    run.Outcome
 	words   string
-	// alone is how it ends without a cgroup, where limits apply to each process and there
-	// is no evidence. Nil means that it ends in the same way.
+	// alone lists the outcomes without a cgroup, where limits apply to each process and
+	// there is no evidence. Nil means that the outcome is the same.
 	alone []run.Outcome
 	// version2 says that only a cgroup of version 2 can do better.
 	version2 bool
 	// unwalked says that only the free space of the host's disk shows the use. Another
-	// program that deletes files meanwhile hides it.
+	// program that deletes files at the same time hides it.
 	unwalked bool
 	check    func(t *testing.T, s *scene, r run.Result)
 }
@@ -62,11 +61,11 @@ var (
 )
 
 var limitTests = []limitTest{
-	{name: "wall: asleep", sh: `sleep 60`, limits: wallLimit, want: run.TimedOut, words: "wall time limit of 400ms"},
-	{name: "wall: deaf", sh: `trap "" TERM INT HUP XCPU; while :; do sleep 60; done`, limits: wallLimit, want: run.TimedOut, words: "wall time"},
-	{name: "wall: stopped", sh: `kill -STOP $$; echo on`, limits: wallLimit, want: run.TimedOut, words: "wall time"},
+	{name: "wall: sleeps", sh: `sleep 60`, limits: wallLimit, want: run.TimedOut, words: "wall time limit of 400ms"},
+	{name: "wall: ignores signals", sh: `trap "" TERM INT HUP XCPU; while :; do sleep 60; done`, limits: wallLimit, want: run.TimedOut, words: "wall time"},
+	{name: "wall: stops itself", sh: `kill -STOP $$; echo on`, limits: wallLimit, want: run.TimedOut, words: "wall time"},
 	{name: "wall: waits for its daemons", sh: `(setsid sleep 60 &) ; sleep 60 & wait`, limits: wallLimit, want: run.TimedOut, words: "wall time"},
-	{name: "wall: daemon with the output", sh: `(setsid sleep 60 &); echo done`, limits: policy.Limits{WallTime: 10 * time.Second}, want: run.Succeeded,
+	{name: "wall: daemon holds the output", sh: `(setsid sleep 60 &); echo done`, limits: policy.Limits{WallTime: 10 * time.Second}, want: run.Succeeded,
 		check: func(t *testing.T, _ *scene, r run.Result) {
 			if took := r.Usage.WallTime; took > 5*time.Second {
 				t.Errorf("it waited %v for a daemon", took)
@@ -74,35 +73,35 @@ var limitTests = []limitTest{
 		}},
 
 	{name: "cpu: one process", sh: `while :; do :; done`, limits: cpuLimit, want: run.OutOfCPU, words: "CPU time limit of 400ms"},
-	{name: "cpu: deaf to the kernel's warning", sh: `trap "" XCPU; while :; do :; done`, limits: cpuLimit, want: run.OutOfCPU, words: "CPU time"},
-	{name: "cpu: many at once", sh: `for i in 1 2 3 4; do (while :; do :; done) & done; wait`, limits: cpuLimit, want: run.OutOfCPU, words: "CPU time"},
-	{name: "cpu: one after the other", sh: `while :; do sh -c 'i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done'; done`, limits: cpuLimit, want: run.OutOfCPU, words: "CPU time"},
+	{name: "cpu: ignores SIGXCPU", sh: `trap "" XCPU; while :; do :; done`, limits: cpuLimit, want: run.OutOfCPU, words: "CPU time"},
+	{name: "cpu: concurrent processes", sh: `for i in 1 2 3 4; do (while :; do :; done) & done; wait`, limits: cpuLimit, want: run.OutOfCPU, words: "CPU time"},
+	{name: "cpu: sequential processes", sh: `while :; do sh -c 'i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done'; done`, limits: cpuLimit, want: run.OutOfCPU, words: "CPU time"},
 	{name: "cpu: orphans", sh: `while :; do (sh -c 'i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done' &); sleep 0.05; done`, limits: cpuLimit, want: run.OutOfCPU, words: "CPU time"},
 	{name: "cpu: daemon", sh: `(setsid sh -c 'while :; do :; done' &); sleep 60`, limits: cpuLimit, want: run.OutOfCPU, words: "CPU time"},
 	{name: "cpu: threads", act: "burn in threads", limits: cpuLimit, want: run.OutOfCPU, words: "CPU time"},
-	// Children that are not waited for are in no process's sum: only a cgroup of version 2
-	// counts them.
-	{name: "cpu: children that nobody waits for", act: "burn in children", limits: cpuLimit, want: run.OutOfCPU, words: "CPU time",
+	// No process's CPU time includes children that are not waited for: only a cgroup of
+	// version 2 counts them.
+	{name: "cpu: children that are not waited for", act: "burn in children", limits: cpuLimit, want: run.OutOfCPU, words: "CPU time",
 		alone: []run.Outcome{run.OutOfCPU, run.TimedOut}, version2: true},
-	{name: "cpu: a name that looks like numbers", sh: `printf ') R 1 1 1 0 -1 0 0 0 0 0 0 0 0' > /proc/self/comm; while :; do :; done`,
+	{name: "cpu: process name that imitates /proc/PID/stat", sh: `printf ') R 1 1 1 0 -1 0 0 0 0 0 0 0 0' > /proc/self/comm; while :; do :; done`,
 		limits: cpuLimit, want: run.OutOfCPU, words: "CPU time"},
 
-	{name: "memory: one process", act: "use memory", told: map[string]any{"size": 512}, limits: memoryLimit, want: run.OutOfMemory, words: "memory limit of 128MiB"},
-	{name: "memory: a tree", act: "use memory in children", told: map[string]any{"size": 24, "count": 10}, limits: memoryLimit, want: run.OutOfMemory, words: "memory limit"},
-	{name: "memory: shared", act: "use shared memory", told: map[string]any{"size": 512}, limits: memoryLimit, want: run.OutOfMemory, words: "memory limit"},
-	{name: "memory: file in memory", act: "use memory file", told: map[string]any{"size": 512}, limits: memoryLimit, want: run.OutOfMemory, words: "memory limit",
+	{name: "memory: one process", act: "use memory", params: map[string]any{"size": 512}, limits: memoryLimit, want: run.OutOfMemory, words: "memory limit of 128MiB"},
+	{name: "memory: process tree", act: "use memory in children", params: map[string]any{"size": 24, "count": 10}, limits: memoryLimit, want: run.OutOfMemory, words: "memory limit"},
+	{name: "memory: shared", act: "use shared memory", params: map[string]any{"size": 512}, limits: memoryLimit, want: run.OutOfMemory, words: "memory limit"},
+	{name: "memory: memfd", act: "use memory file", params: map[string]any{"size": 512}, limits: memoryLimit, want: run.OutOfMemory, words: "memory limit",
 		alone: []run.Outcome{run.Exited}},
-	{name: "memory: System V", act: "use shared segment", told: map[string]any{"size": 512}, limits: memoryLimit, want: run.OutOfMemory, words: "memory limit",
+	{name: "memory: System V", act: "use shared segment", params: map[string]any{"size": 512}, limits: memoryLimit, want: run.OutOfMemory, words: "memory limit",
 		alone: []run.Outcome{run.Exited}},
 	{name: "memory: scratch", sh: `dd if=/dev/zero of=/tmp/x bs=1M count=256 2>/dev/null || exit 1`, limits: memoryLimit, want: run.OutOfMemory, words: "memory limit",
 		alone: []run.Outcome{run.Succeeded}},
 	{name: "memory: sockets", act: "use sockets", limits: memoryLimit, want: run.OutOfMemory, words: "memory limit",
 		alone: []run.Outcome{run.Succeeded, run.Exited}},
 
-	{name: "output: stdout", sh: `yes`, limits: outputLimit, want: run.OutOfOutput, words: "output limit of 64KiB", check: bounded},
-	{name: "output: stderr", sh: `yes >&2`, limits: outputLimit, want: run.OutOfOutput, words: "output limit", check: bounded},
-	{name: "output: one write", sh: `head -c 64M /dev/zero`, limits: outputLimit, want: run.OutOfOutput, words: "output limit", check: bounded},
-	{name: "output: from a daemon", sh: `(setsid yes &); sleep 60`, limits: outputLimit, want: run.OutOfOutput, words: "output limit", check: bounded},
+	{name: "output: stdout", sh: `yes`, limits: outputLimit, want: run.OutOfOutput, words: "output limit of 64KiB", check: checkOutputBounded},
+	{name: "output: stderr", sh: `yes >&2`, limits: outputLimit, want: run.OutOfOutput, words: "output limit", check: checkOutputBounded},
+	{name: "output: one write", sh: `head -c 64M /dev/zero`, limits: outputLimit, want: run.OutOfOutput, words: "output limit", check: checkOutputBounded},
+	{name: "output: from a daemon", sh: `(setsid yes &); sleep 60`, limits: outputLimit, want: run.OutOfOutput, words: "output limit", check: checkOutputBounded},
 	{name: "output: cut", sh: `head -c 1000000 /dev/zero; echo >&2 end`, limits: outputLimit, want: run.Succeeded,
 		plant: func(_ *testing.T, s *scene) { s.request.OnOutputLimit = policy.OutputTruncate },
 		check: func(t *testing.T, _ *scene, r run.Result) {
@@ -113,15 +112,15 @@ var limitTests = []limitTest{
 
 	{name: "disk: one file", sh: `dd if=/dev/zero of=big bs=1M count=200; sleep 1`, limits: diskLimit, want: run.OutOfDisk, words: "disk limit of 8MiB"},
 	{name: "disk: many files", sh: `i=0; while [ $i -lt 4000 ]; do head -c 8192 /dev/zero > f$i; i=$((i+1)); done; sleep 3`, limits: diskLimit, want: run.OutOfDisk, words: "disk limit"},
-	{name: "disk: short and full", sh: `dd if=/dev/zero of=big bs=1M count=32 2>/dev/null`, limits: diskLimit, want: run.OutOfDisk, words: "disk limit"},
+	{name: "disk: exits right after the write", sh: `dd if=/dev/zero of=big bs=1M count=32 2>/dev/null`, limits: diskLimit, want: run.OutOfDisk, words: "disk limit"},
 	{name: "disk: in a write grant", sh: `cd "$out" && dd if=/dev/zero of=big bs=1M count=64; sleep 3`, limits: diskLimit, want: run.OutOfDisk, words: "disk limit", plant: plantOut},
 	{name: "disk: deleted while open", act: "fill deleted files", limits: diskLimit, want: run.OutOfDisk, words: "disk limit"},
 	{name: "disk: without a name", act: "fill unnamed files", limits: diskLimit, want: run.OutOfDisk, words: "disk limit"},
 	{name: "disk: in a closed directory", sh: `mkdir d; dd if=/dev/zero of=d/big bs=1M count=64 2>/dev/null; chmod 0 d; sleep 3`, limits: diskLimit, want: run.OutOfDisk, words: "disk limit"},
 	{name: "disk: holes", sh: `truncate -s 256M sparse; sleep 2.2`, limits: diskLimit, want: run.Succeeded},
-	{name: "disk: what others write", sh: `ln -s "$directory" l; ln -s "$directory" m; sleep 2.2`, limits: diskLimit, want: run.Succeeded, plant: plantNoise},
-	{name: "disk: written over and over", sh: `for i in 1 2 3 4 5 6 7 8; do dd if=/dev/zero of=f bs=1M count=4 2>/dev/null; done; sleep 2.2`, limits: diskLimit, want: run.Succeeded},
-	{name: "disk: far down", act: "dig", limits: policy.Limits{Disk: 1 * policy.GiB, WallTime: 3 * time.Second}, want: run.TimedOut, words: "wall time",
+	{name: "disk: other programs write", sh: `ln -s "$directory" l; ln -s "$directory" m; sleep 2.2`, limits: diskLimit, want: run.Succeeded, plant: plantNoise},
+	{name: "disk: same file overwritten", sh: `for i in 1 2 3 4 5 6 7 8; do dd if=/dev/zero of=f bs=1M count=4 2>/dev/null; done; sleep 2.2`, limits: diskLimit, want: run.Succeeded},
+	{name: "disk: deeply nested directories", act: "nest directories", limits: policy.Limits{Disk: 1 * policy.GiB, WallTime: 3 * time.Second}, want: run.TimedOut, words: "wall time",
 		check: func(t *testing.T, s *scene, r run.Result) {
 			if took := r.Usage.WallTime; took > 6*time.Second {
 				t.Errorf("walking a deep directory took %v", took)
@@ -132,20 +131,20 @@ var limitTests = []limitTest{
 	{name: "scratch: in shared memory", sh: `dd if=/dev/zero of=/dev/shm/x bs=1M count=16`, limits: scratchLimit, want: run.OutOfDisk, words: "scratch limit"},
 	{name: "scratch: too many files", sh: `cd /tmp; i=0; while [ $i -lt 20000 ]; do : > $i || exit 1; i=$((i+1)); done`, limits: scratchLimit, want: run.OutOfDisk, words: "scratch limit"},
 	{name: "scratch: emptied in time", sh: `dd if=/dev/zero of=/tmp/x bs=1M count=3 2>/dev/null; rm /tmp/x; exit 3`, limits: scratchLimit, want: run.Exited, words: "exit code 3"},
-	{name: "scratch: file after file", sh: `for i in 1 2 3 4 5 6; do dd if=/dev/zero of=/tmp/x bs=1M count=3 2>/dev/null || exit 1; done`, limits: scratchLimit, want: run.Succeeded},
+	{name: "scratch: same file overwritten", sh: `for i in 1 2 3 4 5 6; do dd if=/dev/zero of=/tmp/x bs=1M count=3 2>/dev/null || exit 1; done`, limits: scratchLimit, want: run.Succeeded},
 
 	{name: "files: too many open", act: "open files", limits: policy.Limits{OpenFiles: 32}, want: run.Exited, words: "exit code 9"},
-	{name: "processes: bomb", sh: `f() { f | f & }; f; f; wait; sleep 1; sh -c : || exit 1; exit 1`, limits: processLimit, want: run.OutOfProcs, words: "limit of 24 processes",
+	{name: "processes: fork bomb", sh: `f() { f | f & }; f; f; wait; sleep 1; sh -c : || exit 1; exit 1`, limits: processLimit, want: run.OutOfProcs, words: "limit of 24 processes",
 		alone: []run.Outcome{run.Exited, run.TimedOut}},
 	{name: "processes: counted", sh: `i=0; while sleep 30 & do i=$((i+1)); [ $i -lt 100 ] || break; done; exit 1`, limits: processLimit, want: run.OutOfProcs, words: "processes",
 		alone: []run.Outcome{run.Exited}},
 	{name: "processes: threads", act: "threads", limits: processLimit, want: run.OutOfProcs, words: "processes", alone: []run.Outcome{run.Exited, run.Signaled}},
-	{name: "processes: one after the other", sh: `i=0; while [ $i -lt 200 ]; do sh -c : || exit 1; i=$((i+1)); done`, limits: processLimit, want: run.Succeeded},
+	{name: "processes: sequential", sh: `i=0; while [ $i -lt 200 ]; do sh -c : || exit 1; i=$((i+1)); done`, limits: processLimit, want: run.Succeeded},
 }
 
-// bounded checks that a flood is stopped by its size, not by a clock.
-func bounded(t *testing.T, _ *scene, r run.Result) {
-	const most = 8 << 30 // a dying process still writes, and may have to wait for a processor
+// checkOutputBounded checks that the size of the output stopped the command, not a timeout.
+func checkOutputBounded(t *testing.T, _ *scene, r run.Result) {
+	const most = 8 << 30 // a dying process still writes until it gets a CPU to exit on
 	for name, size := range map[string]int64{"stdout": int64(r.StdoutSize), "stderr": int64(r.StderrSize)} {
 		if size > most {
 			t.Errorf("%d bytes of %s were read", size, name)
@@ -161,28 +160,28 @@ func plantOut(t *testing.T, s *scene) {
 	if err := os.Mkdir(out, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	s.told["out"] = out
+	s.params["out"] = out
 	s.grant(func(p *policy.Policy) { p.Write = append(p.Write, out) })
 }
 
-// plantOld leaves a file in the workspace that is larger than the limit. A change of an
-// existing file is not evidence as long as the file system has not shrunk by the limit. So
-// no other program may write that much meanwhile.
+// TestContainOldFiles runs a command in a workspace that already has a file larger than the
+// limit. A change to an existing file is not evidence unless the free space of the file system
+// shrank by the limit, so no other program may write that much at the same time.
 func TestContainOldFiles(t *testing.T) {
 	if hosttest.UnderRace {
-		t.Skip("walls are tried without the race detector")
+		t.Skip("walls are tested without the race detector")
 	}
 	var alone sync.Mutex
 	eachBackend(t, func(t *testing.T, suite *suite) {
 		alone.Lock()
 		defer alone.Unlock()
 		limitTest{
-			name: "disk: what was there", sh: `chmod 600 old; touch old; echo more >> old; mv old older; sleep 2.2`, limits: policy.Limits{Disk: 512 * policy.MiB}, want: run.Succeeded, plant: plantOld,
+			name: "disk: existing files", sh: `chmod 600 old; touch old; echo more >> old; mv old older; sleep 2.2`, limits: policy.Limits{Disk: 512 * policy.MiB}, want: run.Succeeded, plant: plantOld,
 		}.try(t, suite)
 	})
 }
 
-// plantOld creates a file that is larger than everything that other packages' tests write.
+// plantOld creates a file that is larger than all that the tests of other packages write.
 func plantOld(t *testing.T, s *scene) {
 	name := filepath.Join(s.workspace, "old")
 	s.write(t, name, "old data", 0o644)
@@ -196,7 +195,7 @@ func plantOld(t *testing.T, s *scene) {
 	}
 }
 
-// plantNoise writes files next to the workspace, from the host, while the command runs.
+// plantNoise writes files next to the workspace from the host while the command runs.
 func plantNoise(t *testing.T, s *scene) {
 	s.write(t, "noise", "", 0o644)
 	stop, done := make(chan struct{}), make(chan struct{})
@@ -224,7 +223,7 @@ func plantNoise(t *testing.T, s *scene) {
 
 func TestContainLimits(t *testing.T) {
 	if hosttest.UnderRace {
-		t.Skip("walls are tried without the race detector")
+		t.Skip("walls are tested without the race detector")
 	}
 	eachBackend(t, func(t *testing.T, suite *suite) {
 		for _, l := range limitTests {
@@ -236,7 +235,8 @@ func TestContainLimits(t *testing.T) {
 	})
 }
 
-// runWatched makes the attempt, and measures by how much the host's disk shrank meanwhile.
+// runWatched makes the attempt and returns by how much the free space of the host's disk
+// shrank.
 func (s *scene) runWatched(t *testing.T, a attempt) (r run.Result, shrunk int64) {
 	t.Helper()
 	before := freeSpace(t, s.workspace)
@@ -267,9 +267,9 @@ func freeSpace(t *testing.T, path string) int64 {
 }
 
 func (l limitTest) try(t *testing.T, suite *suite) {
-	a := attempt{wall: "limits", name: l.name, act: l.act, sh: l.sh, told: l.told}
+	a := attempt{wall: "limits", name: l.name, act: l.act, sh: l.sh, params: l.params}
 	s := suite.scene(t, a, suite.guarded)
-	s.told["marker"] = "cdn-" + filepath.Base(suite.directory) + "-" + filepath.Base(s.directory)
+	s.params["marker"] = "cdn-" + filepath.Base(suite.directory) + "-" + filepath.Base(s.directory)
 	if l.plant != nil {
 		l.plant(t, s)
 	}
@@ -280,7 +280,7 @@ func (l limitTest) try(t *testing.T, suite *suite) {
 		r, shrunk = s.runWatched(t, a)
 	}
 	want, words := []run.Outcome{l.want}, l.words
-	if l.alone != nil && (!grouped(suite.backend) || l.version2 && cgroup.Probe().Version != 2) {
+	if l.alone != nil && (!usesCgroups(suite.backend) || l.version2 && cgroup.Probe().Version != 2) {
 		want, words = l.alone, ""
 	}
 	held := false
@@ -316,22 +316,22 @@ func processesOf(directory string) (pids []string) {
 }
 
 var limitActs = map[string]act{
-	"burn": func(t told) error {
+	"burn": func(p params) error {
 		for began := time.Now(); time.Since(began) < 100*time.Millisecond; {
 		}
 		return errQuiet
 	},
-	"burn in threads": func(told) error {
+	"burn in threads": func(params) error {
 		for range 4 {
 			go func() {
 				for n := uint64(0); ; n++ {
-					spun.Store(n)
+					sink.Store(n)
 				}
 			}()
 		}
 		select {}
 	},
-	"burn in children": func(t told) error {
+	"burn in children": func(p params) error {
 		signal.Ignore(unix.SIGCHLD) // the kernel reaps them and reports nothing
 		for {
 			cmd := childOf("burn")
@@ -346,13 +346,13 @@ var limitActs = map[string]act{
 			_ = out.Close()
 		}
 	},
-	"use memory": func(t told) error {
-		fill(make([]byte, t.number("size")<<20))
+	"use memory": func(p params) error {
+		fill(make([]byte, p.number("size")<<20))
 		return errQuiet
 	},
-	"use memory in children": func(t told) error {
+	"use memory in children": func(p params) error {
 		var all []*exec.Cmd
-		for range t.number("count") {
+		for range p.number("count") {
 			cmd := childOf("hold memory")
 			in, err := cmd.StdinPipe()
 			if err != nil {
@@ -373,41 +373,41 @@ var limitActs = map[string]act{
 		os.Exit(code)
 		return nil
 	},
-	"hold memory": func(t told) error {
-		memory := make([]byte, t.number("size")<<20)
+	"hold memory": func(p params) error {
+		memory := make([]byte, p.number("size")<<20)
 		fill(memory)
 		_, _ = unix.Poll(nil, 1500) // until all the others run
 		runtime.KeepAlive(memory)
 		return errQuiet
 	},
-	"use shared memory": func(t told) error {
-		memory, err := unix.Mmap(-1, 0, t.number("size")<<20, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_ANON)
+	"use shared memory": func(p params) error {
+		memory, err := unix.Mmap(-1, 0, p.number("size")<<20, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_ANON)
 		if err != nil {
 			os.Exit(1)
 		}
 		fill(memory)
 		return errQuiet
 	},
-	"use memory file": func(t told) error {
+	"use memory file": func(p params) error {
 		fd, err := unix.MemfdCreate("x", unix.MFD_CLOEXEC)
 		if err != nil {
 			os.Exit(1)
 		}
 		data := make([]byte, 1<<20)
-		for range t.number("size") {
+		for range p.number("size") {
 			if _, err := unix.Write(fd, data); err != nil {
 				os.Exit(1)
 			}
 		}
 		return errQuiet
 	},
-	"use shared segment": func(t told) error {
-		if err := sharedMemory(t.number("size") << 20); err != nil {
+	"use shared segment": func(p params) error {
+		if err := sharedMemory(p.number("size") << 20); err != nil {
 			os.Exit(1)
 		}
 		return errQuiet
 	},
-	"use sockets": func(told) error {
+	"use sockets": func(params) error {
 		data := make([]byte, 1<<20)
 		for range 480 {
 			if err := fillSockets(data); err != nil {
@@ -416,21 +416,21 @@ var limitActs = map[string]act{
 		}
 		return errQuiet
 	},
-	"fill deleted files": func(told) error {
+	"fill deleted files": func(params) error {
 		return fillFiles(func(i int) (int, error) {
 			name := fmt.Sprintf("f%d", i)
 			fd, err := unix.Open(name, unix.O_CREAT|unix.O_RDWR|unix.O_CLOEXEC, 0o600)
 			return fd, errors.Join(err, os.Remove(name))
 		})
 	},
-	"fill unnamed files": func(told) error {
+	"fill unnamed files": func(params) error {
 		return fillFiles(func(int) (int, error) {
 			return unix.Open(".", unix.O_TMPFILE|unix.O_RDWR|unix.O_CLOEXEC, 0o600)
 		})
 	},
-	"dig":        dig,
-	"open files": openFiles,
-	"threads": func(told) error {
+	"nest directories": nestDirectories,
+	"open files":       openFiles,
+	"threads": func(params) error {
 		for range 200 {
 			go func() {
 				runtime.LockOSThread()
@@ -442,8 +442,8 @@ var limitActs = map[string]act{
 	},
 }
 
-// spun keeps the compiler from removing a loop.
-var spun atomic.Uint64
+// sink keeps the compiler from removing a loop.
+var sink atomic.Uint64
 
 func childOf(act string) *exec.Cmd {
 	cmd := exec.Command("/proc/self/exe")
@@ -464,7 +464,7 @@ func fillSockets(data []byte) error {
 	return nil
 }
 
-// fillFiles writes 8 times 8 MiB, and waits to be stopped.
+// fillFiles writes 8 files of 8 MiB each and waits to be killed.
 func fillFiles(open func(i int) (int, error)) error {
 	data := make([]byte, 1<<20)
 	for i := range 8 {
@@ -482,8 +482,9 @@ func fillFiles(open func(i int) (int, error)) error {
 	return errQuiet
 }
 
-// dig creates deeply nested directories. A walk by whole paths takes the square of the depth.
-func dig(told) error {
+// nestDirectories creates deeply nested directories. Walking them by full path takes time
+// quadratic in the depth.
+func nestDirectories(params) error {
 	for range 6000 {
 		if err := errors.Join(os.Mkdir("d", 0o755), unix.Chdir("d")); err != nil {
 			break
@@ -494,7 +495,7 @@ func dig(told) error {
 	}
 }
 
-func openFiles(told) error {
+func openFiles(params) error {
 	n := 3
 	for ; n < 2000; n++ {
 		if _, err := unix.Open("/dev/null", unix.O_RDONLY|unix.O_CLOEXEC, 0); err != nil {

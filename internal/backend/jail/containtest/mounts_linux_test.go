@@ -22,8 +22,8 @@ type mountRule struct {
 	flags, native string
 }
 
-// everywhereElse is for the mounts of the system and of grants.
-var everywhereElse = mountRule{flags: "ro nosuid nodev"}
+// defaultMountRule applies to the mounts of the system and of grants.
+var defaultMountRule = mountRule{flags: "ro nosuid nodev"}
 
 func (s *scene) mountRules() []mountRule {
 	rules := []mountRule{
@@ -33,7 +33,7 @@ func (s *scene) mountRules() []mountRule {
 		{at: "/dev/shm", flags: "nosuid nodev"},
 		{at: "/dev/pts", flags: "nosuid noexec"}, // terminals are devices
 		{at: s.workspace, flags: "nosuid nodev"},
-		{at: s.told["out"].(string), flags: "nosuid nodev"},
+		{at: s.params["out"].(string), flags: "nosuid nodev"},
 	}
 	for _, device := range []string{"null", "zero", "full", "random", "urandom", "tty"} {
 		rules = append(rules, mountRule{at: "/dev/" + device, flags: "nosuid", native: "noexec"})
@@ -41,7 +41,8 @@ func (s *scene) mountRules() []mountRule {
 	return rules
 }
 
-// missing returns the mounts of a mountinfo that lack a flag, and the number of mounts.
+// missing returns the mounts in a mountinfo file that lack a required flag, and the number of
+// mounts.
 func (s *scene) missing(mountinfo string) (lacking []string, count int) {
 	rules := s.mountRules()
 	for line := range strings.Lines(mountinfo) {
@@ -50,7 +51,7 @@ func (s *scene) missing(mountinfo string) (lacking []string, count int) {
 			return append(lacking, fmt.Sprintf("nonsense: %q", line)), count
 		}
 		at, flags := fields[4], strings.Split(fields[5], ",")
-		rule := everywhereElse
+		rule := defaultMountRule
 		if i := slices.IndexFunc(rules, func(r mountRule) bool { return r.at == at }); i >= 0 {
 			rule = rules[i]
 		}
@@ -83,7 +84,7 @@ func TestContainMounts(t *testing.T) {
 		if len(lacking) > 0 {
 			t.Errorf("%s\n%s", strings.Join(lacking, "\n"), show(r))
 		}
-		for _, at := range []string{"/", "/proc", "/tmp", "/usr", "/dev/pts", "/dev/null", s.workspace, s.told["out"].(string), read} {
+		for _, at := range []string{"/", "/proc", "/tmp", "/usr", "/dev/pts", "/dev/null", s.workspace, s.params["out"].(string), read} {
 			if !strings.Contains(r.Stdout, " "+at+" ") {
 				t.Errorf("%s is not a mount", at)
 			}

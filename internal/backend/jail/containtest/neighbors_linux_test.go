@@ -20,32 +20,32 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// meetingPoints returns unique names where both commands could meet.
+// meetingPoints gives all scenes the same unique names at which their commands could meet.
 func meetingPoints(all ...*scene) {
 	name, key := "cdn-"+rand.Text(), 1+mathrand.Int32N(1<<30)
 	for _, s := range all {
-		s.told["name"], s.told["file"], s.told["segment"], s.told["marker"] = "@"+name, "/tmp/"+name, key, name
+		s.params["name"], s.params["file"], s.params["segment"], s.params["marker"] = "@"+name, "/tmp/"+name, key, name
 	}
 }
 
-// neighbor creates objects where commands on one host could meet, and keeps running. It prints
-// the port, which the kernel chooses.
-func neighbor(t told) error {
+// neighbor creates objects through which commands on one host could communicate, and keeps
+// running. It prints the port, which the kernel chooses.
+func neighbor(p params) error {
 	port, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return broken("%v", err)
 	}
 	defer port.Close()
-	name, err := net.Listen("unix", t.text("name"))
+	name, err := net.Listen("unix", p.text("name"))
 	if err != nil {
 		return broken("%v", err)
 	}
 	defer name.Close()
-	if err := os.WriteFile(t.text("file"), []byte("x"), 0o644); err != nil {
+	if err := os.WriteFile(p.text("file"), []byte("x"), 0o644); err != nil {
 		return broken("%v", err)
 	}
-	defer os.Remove(t.text("file"))
-	id, err := unix.SysvShmGet(t.number("segment"), 1, unix.IPC_CREAT|unix.IPC_EXCL|0o666)
+	defer os.Remove(p.text("file"))
+	id, err := unix.SysvShmGet(p.number("segment"), 1, unix.IPC_CREAT|unix.IPC_EXCL|0o666)
 	if err != nil {
 		return broken("%v", err)
 	}
@@ -55,7 +55,7 @@ func neighbor(t told) error {
 	return errQuiet
 }
 
-func lookForNeighbor(t told) error {
+func lookForNeighbor(p params) error {
 	dials := func(network, address string) error {
 		conn, err := net.DialTimeout(network, address, dialTime)
 		if err == nil {
@@ -63,14 +63,14 @@ func lookForNeighbor(t told) error {
 		}
 		return err
 	}
-	_, file := os.ReadFile(t.text("file"))
-	_, segment := unix.SysvShmGet(t.number("segment"), 0, 0)
+	_, file := os.ReadFile(p.text("file"))
+	_, segment := unix.SysvShmGet(p.number("segment"), 0, 0)
 	process := errors.New("not there")
-	if len(marked(t.text("marker")+"-first")) > 0 {
+	if len(processesWithArg(p.text("marker")+"-first")) > 0 {
 		process = nil
 	}
 	all := map[string]error{
-		"port": dials("tcp", t.text("port")), "name": dials("unix", t.text("name")), "file": file, "segment": segment, "process": process,
+		"port": dials("tcp", p.text("port")), "name": dials("unix", p.text("name")), "file": file, "segment": segment, "process": process,
 	}
 	met := 0
 	for name, err := range all {
@@ -83,7 +83,7 @@ func lookForNeighbor(t told) error {
 	return anyOf(all)
 }
 
-// Two concurrent commands share only what both are given.
+// TestContainNeighbors checks that two concurrent commands share only what both are granted.
 func TestContainNeighbors(t *testing.T) {
 	eachBackend(t, func(t *testing.T, suite *suite) {
 		in, holder := io.Pipe()
@@ -93,14 +93,14 @@ func TestContainNeighbors(t *testing.T) {
 			req := s.request
 			req.Command.Args, req.Command.Env = s.command(attempt{act: act})
 			if act == "neighbor" {
-				req.Command.Args = append(req.Command.Args, s.told["marker"].(string)+"-first")
+				req.Command.Args = append(req.Command.Args, s.params["marker"].(string)+"-first")
 			}
 			return req
 		}
 		first := request(a, "neighbor")
 		first.Streams.In = in
 		one := start(t.Context(), suite.backend, suite.policy, first)
-		b.told["port"] = one.until(t, "READY")
+		b.params["port"] = one.until(t, "READY")
 		r, err := runIn(t.Context(), suite.backend, suite.policy, request(b, "look for a neighbor"))
 		if err != nil || !strings.Contains(r.Stdout, "HELD") {
 			t.Errorf("they have met: %v\n%s", err, show(r))
@@ -109,17 +109,18 @@ func TestContainNeighbors(t *testing.T) {
 		if e := <-one.result; e.err != nil || !e.result.OK() {
 			t.Errorf("%v\n%s", e.err, show(e.result))
 		}
-		// The next command finds nothing of the last one either.
+		// The next command finds nothing of the previous one either.
 		if r, err := runIn(t.Context(), suite.backend, suite.policy, request(b, "look for a neighbor")); err != nil || !strings.Contains(r.Stdout, "HELD") {
 			t.Errorf("something is left: %v\n%s", err, show(r))
 		}
 	})
 }
 
-// Without walls, two commands meet at each of these points.
+// TestContainNeighborsCanMeet checks that without walls two commands can communicate through
+// each of these objects.
 func TestContainNeighborsCanMeet(t *testing.T) {
 	if hosttest.UnderRace {
-		t.Skip("walls are tried without the race detector")
+		t.Skip("walls are tested without the race detector")
 	}
 	suite := newSuite(t, policy.JailNative)
 	s := suite.scene(t, attempt{}, suite.bait)
@@ -128,7 +129,7 @@ func TestContainNeighborsCanMeet(t *testing.T) {
 		argv, env := s.command(attempt{act: act})
 		cmd := exec.CommandContext(t.Context(), argv[0])
 		if act == "neighbor" {
-			cmd.Args = append(cmd.Args, s.told["marker"].(string)+"-first")
+			cmd.Args = append(cmd.Args, s.params["marker"].(string)+"-first")
 		}
 		cmd.Env = os.Environ()
 		for name, value := range env {
@@ -153,7 +154,7 @@ func TestContainNeighborsCanMeet(t *testing.T) {
 	if err != nil || !ready {
 		t.Fatalf("%q %v", line, err)
 	}
-	s.told["port"] = strings.TrimSpace(port)
+	s.params["port"] = strings.TrimSpace(port)
 	text, err := command("look for a neighbor").CombinedOutput()
 	if err != nil || !strings.Contains(string(text), "MET in all 5") {
 		t.Errorf("%v\n%s", err, text)

@@ -17,12 +17,12 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// makeFiles leaves one file of each kind.
+// makeFiles creates one file of each kind.
 const makeFiles = `echo text > f && mkdir d && echo text > d/g && ln -s f l && ln f h && mkfifo p && held`
 
 // ownerAttempts are about the files that a command leaves on the host, and their owners.
 func ownerAttempts() []attempt {
-	return inWall("owners", append(birthAttempts(), []attempt{
+	return inWall("owners", append(setidAttempts(), []attempt{
 		{name: "files belong to the caller", sh: makeFiles, touched: ownedBy(os.Geteuid(), os.Getegid()), proof: proof{naked: true, root: true, uid: 54321}},
 		{name: "files belong to the workspace's owner", sh: makeFiles, root: true, touched: ownedBy(1234, 1235),
 			plant: func(t *testing.T, s *scene) {
@@ -36,29 +36,29 @@ func ownerAttempts() []attempt {
 				if err := os.Mkdir(out, 0o755); err != nil {
 					t.Fatal(err)
 				}
-				s.told["out"] = out
+				s.params["out"] = out
 				s.grant(func(p *policy.Policy) { p.Write = append(p.Write, out) })
 			}, proof: proof{naked: true, none: "what it shows is that it can be done; the owner is shown by the others"}},
 		{name: "set-user-id by chmod", sh: `cp /bin/true x; chmod 4755 x; chmod 6755 x; held`, touched: privilegedFiles, proof: naked},
 		{name: "set-group-id by chmod", sh: `cp /bin/true x; chmod 2755 x; held`, touched: privilegedFiles, proof: naked},
 		{name: "set-user-id by install", sh: `install -m 4755 /bin/true x; held`, touched: privilegedFiles, proof: naked},
 		{name: "file with capabilities", act: "set capability", touched: privilegedFiles, proof: nakedRoot},
-		{name: "file of somebody else", sh: `touch x; must_fail chown 0:0 x; must_fail chown 4321 x; must_fail chgrp 4321 x; held`, proof: nakedRoot},
-		{name: "attribute of the system", act: "trusted attribute", proof: nakedRoot},
-		{name: "file that cannot be removed", act: "immutable", proof: proof{naked: true, root: true, maybe: "the file system has no such mark"}},
+		{name: "chown to another user", sh: `touch x; must_fail chown 0:0 x; must_fail chown 4321 x; must_fail chgrp 4321 x; held`, proof: nakedRoot},
+		{name: "trusted attribute", act: "trusted attribute", proof: nakedRoot},
+		{name: "immutable file", act: "immutable", proof: proof{naked: true, root: true, skipReason: "the file system has no immutable flag"}},
 		{name: "lease on a file of the host", act: "lease", proof: naked},
 	}...))
 }
 
 func ownedBy(uid, gid int) func(*testing.T, *scene, run.Result) string {
-	return func(t *testing.T, s *scene, _ run.Result) string { return alien(t, s.workspace, uid, gid) }
+	return func(t *testing.T, s *scene, _ run.Result) string { return wrongOwners(t, s.workspace, uid, gid) }
 }
 
 func grantOwned(t *testing.T, s *scene, _ run.Result) string {
-	return alien(t, s.told["out"].(string), os.Geteuid(), os.Getegid())
+	return wrongOwners(t, s.params["out"].(string), os.Geteuid(), os.Getegid())
 }
 
-func alien(t *testing.T, directory string, uid, gid int) string {
+func wrongOwners(t *testing.T, directory string, uid, gid int) string {
 	t.Helper()
 	var others []string
 	found := 0
@@ -79,9 +79,9 @@ func alien(t *testing.T, directory string, uid, gid int) string {
 	return strings.Join(others, "; ")
 }
 
-// privilegedFiles run as the caller, possibly root, when another user executes them on the
-// host. An empty one executes nothing yet, but keeps the bits when root copies a program into
-// it.
+// privilegedFiles returns files that run as the caller, possibly root, when another user
+// executes them on the host. An empty file executes nothing yet, but keeps the bits when root
+// copies a program into it.
 func privilegedFiles(t *testing.T, s *scene, _ run.Result) string {
 	var found []string
 	err := filepath.WalkDir(s.workspace, func(path string, entry fs.DirEntry, err error) error {
@@ -107,16 +107,16 @@ func privilegedFiles(t *testing.T, s *scene, _ run.Result) string {
 }
 
 var ownerActs = map[string]act{
-	"be privileged":  bePrivileged,
-	"overwrite file": func(t told) error { return overwrite(t.path()) },
-	"set capability": func(told) error {
+	"create set-user-id file": createSetid,
+	"overwrite file":          func(p params) error { return overwrite(p.path()) },
+	"set capability": func(params) error {
 		return errors.Join(os.WriteFile("x", []byte("x"), 0o755), unix.Setxattr("x", "security.capability", netRawCapability, 0))
 	},
-	"trusted attribute": func(told) error {
+	"trusted attribute": func(params) error {
 		return errors.Join(os.WriteFile("x", []byte("x"), 0o755), unix.Setxattr("x", "trusted.overlay.opaque", []byte("y"), 0))
 	},
 	"immutable": immutable,
-	"lease": func(told) error {
+	"lease": func(params) error {
 		file, err := os.Create("leased")
 		if err != nil {
 			return broken("%v", err)
@@ -124,9 +124,9 @@ var ownerActs = map[string]act{
 		_, err = unix.FcntlInt(file.Fd(), unix.F_SETLEASE, unix.F_WRLCK)
 		return err
 	},
-	"execute": func(t told) error {
-		cmd := exec.Command(t.path())
-		cmd.Env = []string{actVariable + "=privileged", toldVariable + "={}"}
+	"execute": func(p params) error {
+		cmd := exec.Command(p.path())
+		cmd.Env = []string{actVariable + "=privileged", paramsVariable + "={}"}
 		cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 		if err := cmd.Run(); err != nil {
 			return broken("%v", err)
@@ -134,22 +134,22 @@ var ownerActs = map[string]act{
 		return errQuiet
 	},
 	"privileged": privileged,
-	"mknod": func(t told) error {
-		_, withRubbish := callAt(unix.SYS_MKNODAT, "rubbish", unix.S_IFCHR|0o666|rubbish, uintptr(unix.Mkdev(1, 1)))
+	"mknod": func(p params) error {
+		_, withIgnoredBits := callAt(unix.SYS_MKNODAT, "ignored", unix.S_IFCHR|0o666|ignoredBits, uintptr(unix.Mkdev(1, 1)))
 		return anyOf(map[string]error{
-			"memory":  unix.Mknod("mem", unix.S_IFCHR|0o666, int(unix.Mkdev(1, 1))),
-			"disk":    unix.Mknod("disk", unix.S_IFBLK|0o666, int(unix.Mkdev(254, 0))),
-			"in /tmp": unix.Mknod("/tmp/null", unix.S_IFCHR|0o666, int(unix.Mkdev(1, 3))),
-			"rubbish": withRubbish,
+			"memory":            unix.Mknod("mem", unix.S_IFCHR|0o666, int(unix.Mkdev(1, 1))),
+			"disk":              unix.Mknod("disk", unix.S_IFBLK|0o666, int(unix.Mkdev(254, 0))),
+			"in /tmp":           unix.Mknod("/tmp/null", unix.S_IFCHR|0o666, int(unix.Mkdev(1, 3))),
+			"with ignored bits": withIgnoredBits,
 		})
 	},
-	"whiteout": func(told) error { return unix.Mknod("whiteout", unix.S_IFCHR|0o666, 0) },
+	"whiteout": func(params) error { return unix.Mknod("whiteout", unix.S_IFCHR|0o666, 0) },
 }
 
 // netRawCapability is struct vfs_cap_data: cap_net_raw, permitted and effective.
 var netRawCapability = []byte{1, 0, 0, 2, 0, 0x20, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 
-func immutable(told) error {
+func immutable(params) error {
 	file, err := os.Create("immutable")
 	if err != nil {
 		return broken("%v", err)
@@ -163,7 +163,7 @@ func immutable(told) error {
 }
 
 // privileged reports whether executing the file changed the user.
-func privileged(told) error {
+func privileged(params) error {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {
 		return broken("%v", err)
@@ -186,19 +186,19 @@ func deviceAttempts() []attempt {
 	const somebody = 54321
 	return inWall("devices", []attempt{
 		{name: "make a device", act: "mknod", proof: nakedRoot},
-		{name: "make a whiteout", act: "whiteout", proof: proof{naked: true, maybe: "kernels before 5.8 refuse it to all"}},
-		{name: "device in the workspace", root: true, act: "open to write", told: map[string]any{"path": "null"},
+		{name: "make a whiteout", act: "whiteout", proof: proof{naked: true, skipReason: "kernels before 5.8 refuse it to all users"}},
+		{name: "device in the workspace", root: true, act: "open to write", params: map[string]any{"path": "null"},
 			plant: func(t *testing.T, s *scene) {
 				name := filepath.Join(s.workspace, "null")
 				if err := errors.Join(unix.Mknod(name, unix.S_IFCHR|0o666, int(unix.Mkdev(1, 3))), os.Chmod(name, 0o666)); err != nil {
 					t.Fatal(err)
 				}
 			}, proof: naked},
-		{name: "set-user-id program in the workspace", root: true, act: "execute", told: map[string]any{"path": "./program"},
+		{name: "set-user-id program in the workspace", root: true, act: "execute", params: map[string]any{"path": "./program"},
 			plant: plantProgram(func(name string) error { return syscall.Chmod(name, 0o4755) }), proof: proof{naked: true, uid: somebody}},
-		{name: "set-group-id program in the workspace", root: true, act: "execute", told: map[string]any{"path": "./program"},
+		{name: "set-group-id program in the workspace", root: true, act: "execute", params: map[string]any{"path": "./program"},
 			plant: plantProgram(func(name string) error { return syscall.Chmod(name, 0o2755) }), proof: proof{naked: true, uid: somebody}},
-		{name: "program with capabilities in the workspace", root: true, act: "execute", told: map[string]any{"path": "./program"},
+		{name: "program with capabilities in the workspace", root: true, act: "execute", params: map[string]any{"path": "./program"},
 			plant: plantProgram(func(name string) error { return unix.Setxattr(name, "security.capability", netRawCapability, 0) }),
 			proof: proof{naked: true, uid: somebody}},
 		{name: "system's own set-user-id programs", root: true, sh: `
@@ -209,7 +209,7 @@ awk '$5 == "/usr" && $6 !~ /nosuid/ {exit 1}' /proc/self/mountinfo || escaped; h
 	})
 }
 
-// plantProgram puts a program of root into a workspace of root.
+// plantProgram puts a program that root owns into a workspace that root owns.
 func plantProgram(mark func(name string) error) func(*testing.T, *scene) {
 	return func(t *testing.T, s *scene) {
 		name := filepath.Join(s.workspace, "program")

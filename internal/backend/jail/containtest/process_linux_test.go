@@ -25,37 +25,37 @@ func itoa(n int) string { return strconv.Itoa(n) }
 // processAttempts attack processes of the host.
 func processAttempts() []attempt {
 	all := []attempt{
-		{name: "see", act: "see", plant: plantProcess, proof: naked},
+		{name: "see", act: "find process", plant: plantProcess, proof: naked},
 		{name: "signal", act: "signal", plant: plantProcess, touched: processTouched, proof: naked},
 		{name: "signal by pidfd", act: "pidfd", plant: plantProcess, touched: processTouched, proof: naked},
-		{name: "signal all", act: "signal all", plant: plantProcess, touched: processTouched, proof: naked},
+		{name: "signal all processes", act: "signal all", plant: plantProcess, touched: processTouched, proof: naked},
 		{name: "signal the group", act: "signal group", plant: plantProcess, proof: naked},
-		{name: "have the kernel signal", act: "set owner", plant: plantProcess, proof: naked},
+		{name: "signal through F_SETOWN", act: "set owner", plant: plantProcess, proof: naked},
 		{name: "trace", act: "trace", plant: plantProcess, proof: naked},
 		{name: "read memory", act: "read memory", plant: plantProcess, proof: naked},
 		{name: "take a descriptor", act: "take descriptor", plant: plantProcess, proof: naked},
-		{name: "look at limits", act: "look at limits", plant: plantProcess, proof: naked},
-		{name: "directories of processes", act: "directories of processes", told: map[string]any{"key": "private_file"}, plant: plantProcess, proof: naked},
-		{name: "priority of all of a user", act: "priority of user", root: true, plant: plantOfUser, touched: priorityTouched, proof: proof{naked: true, uid: confine.Nobody}},
+		{name: "read limits", act: "read limits", plant: plantProcess, proof: naked},
+		{name: "files through /proc/PID", act: "directories of processes", params: map[string]any{"key": "private_file"}, plant: plantProcess, proof: naked},
+		{name: "priority of all processes of a user", act: "priority of user", root: true, plant: plantOfUser, touched: priorityTouched, proof: proof{naked: true, uid: confine.Nobody}},
 		{name: "daemon", act: "daemon", plant: plantMarker, touched: survivors, proof: naked},
-		{name: "daemon that holds the output", act: "daemon", told: map[string]any{"hold": true}, plant: plantMarker, touched: survivors,
+		{name: "daemon that holds the output", act: "daemon", params: map[string]any{"hold": true}, plant: plantMarker, touched: survivors,
 			proof: proof{none: "without a jail the test would wait for it"}},
-		{name: "stopped daemon", act: "daemon", told: map[string]any{"stop": true}, plant: plantMarker, touched: survivors, proof: naked},
+		{name: "stopped daemon", act: "daemon", params: map[string]any{"stop": true}, plant: plantMarker, touched: survivors, proof: naked},
 		{name: "daemon of a shell", sh: `(setsid setsid sh -c 'trap "" HUP TERM INT; while :; do sleep 60; done' "$marker" >/dev/null 2>&1 </dev/null &); sleep 0.2; held`,
 			plant: plantMarker, touched: survivors, proof: naked},
-		{name: "forged end", act: "forge", want: run.Exited, touched: exitCode(7),
+		{name: "forged exit report", act: "forge", want: run.Exited, touched: exitCode(7),
 			proof: proof{none: "there is nothing to forge without a jail"}},
-		{name: "end that a daemon changes", sh: `(sh -c 'exit 0' &) ; sh -c 'kill -9 $$'; exit 7`, want: run.Exited, touched: exitCode(7),
+		{name: "exit code with a daemon", sh: `(sh -c 'exit 0' &) ; sh -c 'kill -9 $$'; exit 7`, want: run.Exited, touched: exitCode(7),
 			proof: proof{none: "there is nothing to forge without a jail"}},
-		{name: "end by its own hand", sh: `kill -KILL $$`, want: run.Signaled, touched: signaled("SIGKILL"), bwrap: bwrapSignaled(unix.SIGKILL),
+		{name: "kills itself", sh: `kill -KILL $$`, want: run.Signaled, touched: endedBySignal("SIGKILL"), bwrap: bwrapSignaled(unix.SIGKILL),
 			proof: proof{none: "it is about what is said of it"}},
-		{name: "end by a real-time signal", sh: `kill -35 $$`, want: run.Signaled, touched: signaled("SIGRTMIN+1"), bwrap: bwrapSignaled(35),
+		{name: "killed by a real-time signal", sh: `kill -35 $$`, want: run.Signaled, touched: endedBySignal("SIGRTMIN+1"), bwrap: bwrapSignaled(35),
 			proof: proof{none: "it is about what is said of it"}},
-		{name: "end by the signal for CPU time", sh: `kill -XCPU $$`, want: run.Signaled, touched: signaled("SIGXCPU"), bwrap: bwrapSignaled(unix.SIGXCPU),
+		{name: "killed by SIGXCPU", sh: `kill -XCPU $$`, want: run.Signaled, touched: endedBySignal("SIGXCPU"), bwrap: bwrapSignaled(unix.SIGXCPU),
 			proof: proof{none: "it is about what is said of it"}},
-		{name: "end by the filter's signal", sh: `kill -SYS $$`, want: run.Signaled, touched: signaled("SIGSYS"), bwrap: bwrapSignaled(unix.SIGSYS),
+		{name: "killed by SIGSYS", sh: `kill -SYS $$`, want: run.Signaled, touched: endedBySignal("SIGSYS"), bwrap: bwrapSignaled(unix.SIGSYS),
 			proof: proof{none: "it is about what is said of it"}},
-		{name: "children for the parent", act: "clone parent", proof: naked},
+		{name: "clone with CLONE_PARENT", act: "clone parent", proof: naked},
 		{name: "orphans are waited for", sh: `
 i=0; while [ $i -lt 300 ]; do (sh -c : &); i=$((i+1)); done; sleep 0.2
 n=$(cat /proc/[0-9]*/stat 2>&- | grep -c ') Z 1 '); [ "$n" -gt 5 ] && escaped $n; held $n`,
@@ -65,25 +65,25 @@ n=$(cat /proc/[0-9]*/stat 2>&- | grep -c ') Z 1 '); [ "$n" -gt 5 ] && escaped $n
 	return inWall("processes", all)
 }
 
-const bwrapInit = "the first process is bubblewrap's own, which hides nothing and has nothing to hide"
+const bwrapInit = "the first process is bubblewrap's own: it does not hide its files, and they hold no secrets"
 
-// bwrapSignaled is how bubblewrap reports a signal: as an exit code, like a shell.
+// bwrapSignaled returns how bubblewrap reports a signal: as an exit code, like a shell.
 func bwrapSignaled(by syscall.Signal) ending { return ending{run.Exited, 128 + int(by)} }
 
 // initAttempts attack the first process of the sandbox, which is cordon's.
 func initAttempts() []attempt {
 	all := []attempt{
-		{name: "all signals", act: "bombard", plant: plantInit, touched: processTouched, proof: naked},
+		{name: "all signals", act: "send all signals", plant: plantInit, touched: processTouched, proof: naked},
 		{name: "trace", act: "trace", plant: plantInit, proof: naked},
 		{name: "read memory", act: "read memory", plant: plantInit, proof: naked},
 		{name: "take a descriptor", act: "take descriptor", plant: plantInit, proof: naked},
 		{name: "change limits", act: "change limits", plant: plantInit, proof: naked},
-		{name: "secrets in what is said of it", sh: `cat /proc/$pid/cmdline /proc/$pid/status /proc/$pid/comm /proc/$pid/mountinfo | grep -a -q "$mark" && escaped; held`,
-			plant: plantInit, proof: proof{none: "it looks for what nobody has put there"}},
-		{name: "out of memory first", sh: `echo 1000 > /proc/$pid/oom_score_adj && escaped; held`, plant: plantInit, open: bwrapInit, proof: naked},
+		{name: "secrets in its /proc files", sh: `cat /proc/$pid/cmdline /proc/$pid/status /proc/$pid/comm /proc/$pid/mountinfo | grep -a -q "$mark" && escaped; held`,
+			plant: plantInit, proof: proof{none: "no process contains the mark"}},
+		{name: "raise its oom_score_adj", sh: `echo 1000 > /proc/$pid/oom_score_adj && escaped; held`, plant: plantInit, open: bwrapInit, proof: naked},
 	}
 	for _, name := range []string{"environ", "maps", "mem", "exe", "root/", "cwd/", "fd/", "auxv", "io", "ns/mnt"} {
-		all = append(all, attempt{name: "peek at " + name, act: "peek", told: map[string]any{"file": name}, plant: plantInit, open: bwrapInit, proof: naked})
+		all = append(all, attempt{name: "read /proc/PID/" + name, act: "read proc file", params: map[string]any{"file": name}, plant: plantInit, open: bwrapInit, proof: naked})
 	}
 	return inWall("init", all)
 }
@@ -97,8 +97,8 @@ type canaryProcess struct {
 // startProcess starts a process that waits for the end of its input.
 func startProcess(t *testing.T, s *scene, uid int) *canaryProcess {
 	t.Helper()
-	cmd := exec.Command(s.suite.program, s.told["marker"].(string)+"-canary")
-	cmd.Env = []string{actVariable + "=wait", toldVariable + "={}", "CORDON_SECRET=" + s.secret}
+	cmd := exec.Command(s.suite.program, s.params["marker"].(string)+"-canary")
+	cmd.Env = []string{actVariable + "=wait", paramsVariable + "={}", "CORDON_SECRET=" + s.secret}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if uid != 0 {
 		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(uid)}
@@ -133,10 +133,10 @@ func plantProcess(t *testing.T, s *scene) {
 	s.setPid(p.cmd.Process.Pid)
 }
 
-// setPid passes the pid to the attempt, also if it is a shell script.
+// setPid passes the pid to the attempt, including shell scripts.
 func (s *scene) setPid(pid int) {
 	s.request.Command.Env = map[string]string{"pid": itoa(pid)}
-	s.told["pid"] = pid
+	s.params["pid"] = pid
 }
 
 // plantInit sets the init as the target, or a process of the same user if there is no init.
@@ -148,7 +148,7 @@ func plantInit(t *testing.T, s *scene) {
 }
 
 func plantMarker(_ *testing.T, s *scene) {
-	s.told["marker"] = "cdn-" + filepath.Base(s.suite.directory) + "-" + filepath.Base(s.directory)
+	s.params["marker"] = "cdn-" + filepath.Base(s.suite.directory) + "-" + filepath.Base(s.directory)
 }
 
 // processTouched reports whether the canary was killed, stopped or signaled.
@@ -177,7 +177,7 @@ func plantOfUser(t *testing.T, s *scene) {
 
 func priorityTouched(t *testing.T, s *scene, _ run.Result) string {
 	// The system call returns 20 minus the nice value.
-	priority, err := unix.Getpriority(unix.PRIO_PROCESS, s.told["pid"].(int))
+	priority, err := unix.Getpriority(unix.PRIO_PROCESS, s.params["pid"].(int))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,7 +189,7 @@ func priorityTouched(t *testing.T, s *scene, _ run.Result) string {
 
 // survivors returns the processes with the scene's marker on their command line.
 func survivors(t *testing.T, s *scene, _ run.Result) string {
-	found := marked(s.told["marker"].(string))
+	found := processesWithArg(s.params["marker"].(string))
 	for _, pid := range found {
 		_ = unix.Kill(pid, unix.SIGKILL)
 	}
@@ -199,8 +199,8 @@ func survivors(t *testing.T, s *scene, _ run.Result) string {
 	return ""
 }
 
-// marked lists the processes of the host that have a word on their command line.
-func marked(word string) (pids []int) {
+// processesWithArg returns the processes of the host that have a word on their command line.
+func processesWithArg(word string) (pids []int) {
 	names, err := filepath.Glob("/proc/[0-9]*/cmdline")
 	if err != nil {
 		return nil
@@ -226,7 +226,7 @@ func exitCode(want int) func(*testing.T, *scene, run.Result) string {
 	}
 }
 
-func signaled(want string) func(*testing.T, *scene, run.Result) string {
+func endedBySignal(want string) func(*testing.T, *scene, run.Result) string {
 	return func(_ *testing.T, s *scene, r run.Result) string {
 		if s.byBubblewrap() {
 			return "" // see bwrapSignaled
@@ -235,77 +235,77 @@ func signaled(want string) func(*testing.T, *scene, run.Result) string {
 			return "the signal is " + r.Signal
 		}
 		if len(r.Violations) > 0 {
-			return "a violation that nobody has seen"
+			return "there is a violation"
 		}
 		return ""
 	}
 }
 
 var processActs = map[string]act{
-	"wait": func(told) error {
+	"wait": func(params) error {
 		fmt.Println("READY")
 		_, err := bufio.NewReader(os.Stdin).ReadString('\n')
 		return err
 	},
-	"see": func(t told) error {
-		if len(marked(t.text("marker")+"-canary")) == 0 {
-			return errors.New("it is not there")
+	"find process": func(p params) error {
+		if len(processesWithArg(p.text("marker")+"-canary")) == 0 {
+			return errors.New("the process is not visible")
 		}
 		return nil
 	},
-	"signal group": func(t told) error { return unix.Kill(-t.number("pid"), 0) },
-	"signal":       func(t told) error { return unix.Kill(t.number("pid"), unix.SIGTERM) },
-	"pidfd": func(t told) error {
-		fd, err := unix.PidfdOpen(t.number("pid"), 0)
+	"signal group": func(p params) error { return unix.Kill(-p.number("pid"), 0) },
+	"signal":       func(p params) error { return unix.Kill(p.number("pid"), unix.SIGTERM) },
+	"pidfd": func(p params) error {
+		fd, err := unix.PidfdOpen(p.number("pid"), 0)
 		if err != nil {
 			return err
 		}
 		return unix.PidfdSendSignal(fd, unix.SIGTERM, nil, 0)
 	},
 	"signal all": signalAll,
-	"set owner": func(t told) error {
+	"set owner": func(p params) error {
 		var pipe [2]int
 		if err := unix.Pipe2(pipe[:], unix.O_CLOEXEC); err != nil {
 			return broken("%v", err)
 		}
-		_, err := unix.FcntlInt(uintptr(pipe[0]), unix.F_SETOWN, t.number("pid"))
+		_, err := unix.FcntlInt(uintptr(pipe[0]), unix.F_SETOWN, p.number("pid"))
 		return err
 	},
-	"trace": func(t told) error {
-		return anyOf(map[string]error{"attach": unix.PtraceAttach(t.number("pid")), "seize": unix.PtraceSeize(t.number("pid"))})
+	"trace": func(p params) error {
+		return anyOf(map[string]error{"attach": unix.PtraceAttach(p.number("pid")), "seize": unix.PtraceSeize(p.number("pid"))})
 	},
 	"read memory":     readMemory,
 	"take descriptor": takeDescriptor,
-	"look at limits": func(t told) error {
+	"read limits": func(p params) error {
 		var limit unix.Rlimit
-		return unix.Prlimit(t.number("pid"), unix.RLIMIT_NOFILE, nil, &limit)
+		return unix.Prlimit(p.number("pid"), unix.RLIMIT_NOFILE, nil, &limit)
 	},
-	"change limits": func(t told) error {
+	"change limits": func(p params) error {
 		var limit unix.Rlimit
 		return anyOf(map[string]error{
-			"get": unix.Prlimit(t.number("pid"), unix.RLIMIT_CORE, nil, &limit),
-			"set": unix.Prlimit(t.number("pid"), unix.RLIMIT_CORE, &unix.Rlimit{}, nil),
+			"get": unix.Prlimit(p.number("pid"), unix.RLIMIT_CORE, nil, &limit),
+			"set": unix.Prlimit(p.number("pid"), unix.RLIMIT_CORE, &unix.Rlimit{}, nil),
 		})
 	},
 	"directories of processes": directoriesOfProcesses,
-	"priority of user": func(told) error {
-		return errors.Join(unix.Setpriority(unix.PRIO_USER, 0, 7), errors.New("it is done; who was meant is seen from outside"))
+	"priority of user": func(params) error {
+		return errors.Join(unix.Setpriority(unix.PRIO_USER, 0, 7), errors.New("changed; the host checks whose priority it was"))
 	},
 	"daemon":        daemon,
-	"daemon middle": func(t told) error { return startSelf(t, "linger") },
+	"daemon middle": func(p params) error { return startSelf(p, "linger") },
 	"linger":        linger,
 	"forge":         forge,
-	"clone parent": func(told) error {
+	"clone parent": func(params) error {
 		_, err := rawClone(unix.CLONE_PARENT | uintptr(unix.SIGCHLD))
 		return err
 	},
-	"bombard": bombard,
-	"peek":    peek,
+	"send all signals": sendAllSignals,
+	"read proc file":   readProcFile,
 }
 
 // signalAll tries signal 0 first. It sends a real signal only if that reaches no process: the
 // test must not kill its host.
-func signalAll(told) error {
+func signalAll(params) error {
 	if err := unix.Kill(-1, 0); err == nil {
 		return nil
 	}
@@ -313,19 +313,19 @@ func signalAll(told) error {
 }
 
 // readMemory reads at the address where programs start.
-func readMemory(t told) error {
+func readMemory(p params) error {
 	data := make([]byte, 4)
 	local := []unix.Iovec{{Base: &data[0], Len: 4}}
 	remote := []unix.RemoteIovec{{Base: 0x400000, Len: 4}}
-	n, err := unix.ProcessVMReadv(t.number("pid"), local, remote, 0)
+	n, err := unix.ProcessVMReadv(p.number("pid"), local, remote, 0)
 	if err == nil && (n != 4 || data[1] != 'E') {
 		return broken("read %d: %q", n, data)
 	}
 	return err
 }
 
-func takeDescriptor(t told) error {
-	fd, err := unix.PidfdOpen(t.number("pid"), 0)
+func takeDescriptor(p params) error {
+	fd, err := unix.PidfdOpen(p.number("pid"), 0)
 	if err != nil {
 		return err
 	}
@@ -338,8 +338,8 @@ func takeDescriptor(t told) error {
 	return err
 }
 
-// directoriesOfProcesses looks for a file of the host through every process.
-func directoriesOfProcesses(t told) error {
+// directoriesOfProcesses looks for a file of the host through /proc/PID of every process.
+func directoriesOfProcesses(p params) error {
 	links, err := filepath.Glob("/proc/[0-9]*/*")
 	if err != nil {
 		return broken("%v", err)
@@ -348,7 +348,7 @@ func directoriesOfProcesses(t told) error {
 		switch filepath.Base(link) {
 		case "root", "cwd":
 			for _, up := range []string{"", strings.Repeat("/..", 20)} {
-				if readSecret(link+up+t.path()) == nil {
+				if readSecret(link+up+p.path()) == nil {
 					fmt.Println("through", link)
 					return nil
 				}
@@ -360,12 +360,12 @@ func directoriesOfProcesses(t told) error {
 
 // startSelf starts this program with another act, marked and in a new session, and does not
 // wait for it.
-func startSelf(t told, name string) error {
-	cmd := exec.Command("/proc/self/exe", t.text("marker"))
+func startSelf(p params, name string) error {
+	cmd := exec.Command("/proc/self/exe", p.text("marker"))
 	cmd.Args[0] = "attempt"
 	cmd.Env = append(os.Environ(), actVariable+"="+name)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	if t["hold"] == true {
+	if p["hold"] == true {
 		cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	}
 	if err := cmd.Start(); err != nil {
@@ -379,12 +379,12 @@ func startSelf(t told, name string) error {
 	return errors.New("it is started; whether it lives is seen from outside")
 }
 
-func daemon(t told) error { return startSelf(t, "daemon middle") }
+func daemon(p params) error { return startSelf(p, "daemon middle") }
 
 // linger runs longer than any test, but not forever.
-func linger(t told) error {
+func linger(p params) error {
 	signal.Ignore(unix.SIGTERM, unix.SIGHUP, unix.SIGINT)
-	if t["stop"] == true {
+	if p["stop"] == true {
 		_ = unix.Kill(os.Getpid(), unix.SIGSTOP)
 	}
 	for range 60 {
@@ -393,8 +393,8 @@ func linger(t told) error {
 	return errQuiet
 }
 
-// forge reports success on every descriptor, as the init does, and fails.
-func forge(told) error {
+// forge reports success on every descriptor, as the init process does, and then fails.
+func forge(params) error {
 	for fd := 3; fd < 1100; fd++ {
 		_, _ = unix.Write(fd, make([]byte, 4))
 		_ = unix.Sendmsg(fd, make([]byte, 4), nil, nil, unix.MSG_NOSIGNAL)
@@ -406,18 +406,18 @@ func forge(told) error {
 	return nil
 }
 
-func bombard(t told) error {
+func sendAllSignals(p params) error {
 	const last = 64
 	for n := 1; n <= last; n++ {
-		_ = unix.Kill(t.number("pid"), syscall.Signal(n))
+		_ = unix.Kill(p.number("pid"), syscall.Signal(n))
 	}
-	return errors.New("it was not moved")
+	return errors.New("the process survived all signals")
 }
 
-func peek(t told) error {
-	name := "/proc/" + itoa(t.number("pid")) + "/" + t.text("file")
+func readProcFile(p params) error {
+	name := "/proc/" + itoa(p.number("pid")) + "/" + p.text("file")
 	switch {
-	case t.text("file") == "mem":
+	case p.text("file") == "mem":
 		file, err := os.Open(name)
 		if err != nil {
 			return err
@@ -436,7 +436,7 @@ func peek(t told) error {
 	if err != nil {
 		return err
 	}
-	if strings.HasPrefix(t.text("file"), "ns/") {
+	if strings.HasPrefix(p.text("file"), "ns/") {
 		return nil
 	}
 	n, err := file.Read(data)

@@ -8,26 +8,26 @@ import (
 	"strings"
 )
 
-// This test binary makes an attempt if an environment variable names one. It checks that
-// before it runs tests.
+// If an environment variable names an act, the test binary performs it instead of running
+// tests.
 const (
-	actVariable  = "CORDON_ACT"
-	toldVariable = "CORDON_TOLD"
-	// brokenCode is its exit code when the attempt could not be made.
+	actVariable    = "CORDON_ACT"
+	paramsVariable = "CORDON_PARAMS"
+	// brokenCode is the exit code of an attempt that could not be made.
 	brokenCode = 3
 )
 
-// told is the information that an attempt is given.
-type told map[string]any
+// params are the parameters of an attempt, decoded from JSON.
+type params map[string]any
 
-func (t told) text(key string) string { s, _ := t[key].(string); return s }
+func (p params) text(key string) string { s, _ := p[key].(string); return s }
 
-func (t told) number(key string) int { n, _ := t[key].(float64); return int(n) }
+func (p params) number(key string) int { n, _ := p[key].(float64); return int(n) }
 
-// act returns nil if it escaped, and otherwise what stopped it.
-type act func(told) error
+// act performs an attempt. It returns nil if it escaped, and otherwise the error that stopped it.
+type act func(params) error
 
-// acts are the attempts by name.
+// acts are all acts by name.
 var acts = mergeActs(fileActs, procActs, keyActs, readOnlyActs, ownerActs, processActs, kernelActs, networkActs, limitActs, spaceActs, rlimitActs, lifeActs)
 
 func mergeActs(maps ...map[string]act) map[string]act {
@@ -40,7 +40,7 @@ func mergeActs(maps ...map[string]act) map[string]act {
 	return all
 }
 
-// errBroken is an attempt that could not be made.
+// errBroken says that the attempt could not be made.
 var errBroken = errors.New("broken")
 
 func broken(format string, args ...any) error {
@@ -57,15 +57,15 @@ func init() {
 	}
 	a, known := acts[name]
 	if !known {
-		fmt.Println("there is no act", name)
+		fmt.Println("unknown act", name)
 		os.Exit(brokenCode)
 	}
-	var t told
-	if err := json.Unmarshal([]byte(os.Getenv(toldVariable)), &t); err != nil {
-		fmt.Println("told nonsense:", err)
+	var p params
+	if err := json.Unmarshal([]byte(os.Getenv(paramsVariable)), &p); err != nil {
+		fmt.Println("invalid parameters:", err)
 		os.Exit(brokenCode)
 	}
-	switch err := a(t); {
+	switch err := a(p); {
 	case err == nil:
 		fmt.Println("ESCAPED", name)
 	case errors.Is(err, errQuiet):
@@ -78,10 +78,10 @@ func init() {
 	os.Exit(0)
 }
 
-// anyOf returns nil if one of several ways worked, and prints which.
-func anyOf(ways map[string]error) error {
+// anyOf returns nil if one of several tries succeeded, and prints its name.
+func anyOf(results map[string]error) error {
 	var held []error
-	for name, err := range ways {
+	for name, err := range results {
 		if err == nil {
 			fmt.Println("through", name)
 			return nil
@@ -91,7 +91,7 @@ func anyOf(ways map[string]error) error {
 	return errors.Join(held...)
 }
 
-// readSecret reads a file and prints its content: the host recognizes its secrets.
+// readSecret prints the content of a file, in which the host looks for its secrets.
 func readSecret(path string) error {
 	data, err := os.ReadFile(path)
 	if err != nil {

@@ -16,9 +16,9 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// A workspace that is replaced by a link while a command starts must not become the directory
-// behind the link: otherwise anyone who may write above it could mount any directory of the
-// host.
+// TestContainWorkspaceExchanged replaces the workspace with a link while a command starts. The
+// target of the link must not become the workspace: otherwise anyone with write access to the
+// parent directory could mount any directory of the host.
 func TestContainWorkspaceExchanged(t *testing.T) {
 	eachBackend(t, func(t *testing.T, suite *suite) {
 		s := suite.scene(t, attempt{}, suite.guarded)
@@ -72,13 +72,13 @@ func TestContainWorkspaceExchanged(t *testing.T) {
 	})
 }
 
-// A command can redirect the path of a grant below the workspace for the next command: it
-// cannot move the mount, but the directory that contains it. The kernel would then find
-// another directory at that path on the host, and mount it.
+// redirections are scripts that redirect the path of a grant below the workspace for the next
+// command. A command cannot move the mount, but it can move the directory that contains it. The
+// kernel would then find another directory at that path on the host, and mount it.
 var redirections = map[string]string{
-	"to a directory of the host":     `mkdir -p a && ln -s "$target" a/ssl`,
-	"to one that it has too":         `mkdir -p a && ln -s ../../../../../etc a/ssl`,
-	"of the directory that it is in": `ln -s ../../../../etc a`,
+	"to a directory of the host": `mkdir -p a && ln -s "$target" a/ssl`,
+	"to a directory of both":     `mkdir -p a && ln -s ../../../../../etc a/ssl`,
+	"of the parent directory":    `ln -s ../../../../etc a`,
 }
 
 func TestContainGrantRedirected(t *testing.T) {
@@ -88,7 +88,7 @@ func TestContainGrantRedirected(t *testing.T) {
 				t.Run(kind+" "+name, func(t *testing.T) { redirectGrant(t, suite, kind, redirect, nil) })
 				if suite.jail == policy.JailNative {
 					t.Run(kind+" "+name+" without Landlock", func(t *testing.T) {
-						// Landlock knows directories, not paths, and could hide the wrong mount.
+						// Landlock rules are for directories, not paths, and could hide the wrong mount.
 						redirectGrant(t, suite, kind, redirect, []policy.Wall{policy.WallLandlock})
 					})
 				}
@@ -122,7 +122,7 @@ func redirectGrant(t *testing.T, suite *suite, kind, redirect string, without []
 	}
 	canaries := []string{filepath.Join("/etc", name), filepath.Join("/etc/ssl", name)}
 	for _, path := range canaries {
-		defer os.Remove(path) // it does not exist if the test passes
+		defer os.Remove(path) // exists only if the test fails
 	}
 	for range 3 { // some sandboxes were built ahead, some were not
 		r, err := runIn(t.Context(), b, p, request(`
@@ -149,7 +149,7 @@ for f in "$granted" /etc /etc/ssl; do echo owned > "$f/$name"; done; echo owned 
 }
 
 // refusals are the errors, by class, for a path that no longer leads to the checked directory.
-// Any other error is a failure that only looks like a wall.
+// Any other error is an unrelated failure.
 var refusals = map[run.Class][]string{
 	run.Invalid: {"was replaced by a symlink", "the workspace ", "workspace /", "which does not exist any more", "cannot be seen inside"},
 	run.Unsupported: {
@@ -172,8 +172,8 @@ func raceTime() time.Duration {
 	return 1500 * time.Millisecond
 }
 
-// If the root of a command has a link, a path through it must not lead to the host's directory
-// of that name while the root is built.
+// TestContainWorkspaceBelowLinks checks that a path through a link in the root of a command does
+// not lead to the host's directory of that name while the root is built.
 func TestContainWorkspaceBelowLinks(t *testing.T) {
 	eachBackend(t, func(t *testing.T, suite *suite) {
 		name := "cdn-" + filepath.Base(suite.directory)

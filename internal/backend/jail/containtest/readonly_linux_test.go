@@ -15,7 +15,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// changes are the ways to change a directory with a file f, a directory d and a link l.
+// changes are operations that change a directory with a file f, a directory d and a link l.
 var changes = map[string]func() error{
 	"write":    func() error { return os.WriteFile("f", []byte("owned"), 0o644) },
 	"append":   func() error { return appendTo("f") },
@@ -66,7 +66,7 @@ func appendTo(name string) error {
 	return errors.Join(err, file.Close())
 }
 
-// mapShared writes to a file through shared memory.
+// mapShared writes to a file through a shared mapping.
 func mapShared() error {
 	file, err := os.OpenFile("f", os.O_RDWR, 0)
 	if err != nil {
@@ -82,14 +82,14 @@ func mapShared() error {
 }
 
 var readOnlyActs = map[string]act{
-	"change": func(t told) error {
-		if err := os.Chdir(t.text("target")); err != nil {
+	"change": func(p params) error {
+		if err := os.Chdir(p.text("target")); err != nil {
 			return broken("%v", err)
 		}
 		if _, err := os.ReadFile("f"); err != nil {
 			return broken("it cannot even be read: %v", err)
 		}
-		return changes[t.text("change")]()
+		return changes[p.text("change")]()
 	},
 }
 
@@ -99,7 +99,7 @@ func readOnlyAttempts() (all []attempt) {
 		at := map[string]any{"change": name}
 		all = append(all,
 			attempt{
-				wall: "read-only workspace", name: name, act: "change", told: at, touched: targetTouched,
+				wall: "read-only workspace", name: name, act: "change", params: at, touched: targetTouched,
 				plant: func(t *testing.T, s *scene) {
 					s.request.Command.WorkspaceReadOnly = true
 					plantTarget(t, s, s.workspace)
@@ -107,7 +107,7 @@ func readOnlyAttempts() (all []attempt) {
 				proof: proof{relaxed: func(s *scene) { s.request.Command.WorkspaceReadOnly = false }},
 			},
 			attempt{
-				wall: "read grant", name: name, act: "change", told: at, touched: targetTouched,
+				wall: "read grant", name: name, act: "change", params: at, touched: targetTouched,
 				plant: func(t *testing.T, s *scene) {
 					directory := filepath.Join(s.directory, "granted")
 					plantTarget(t, s, directory)
@@ -121,17 +121,17 @@ func readOnlyAttempts() (all []attempt) {
 	}
 	return append(all, attempt{
 		wall: "read grant", name: "a single file", act: "overwrite file", touched: targetTouched,
-		told: map[string]any{"key": "single"},
+		params: map[string]any{"key": "single"},
 		plant: func(t *testing.T, s *scene) {
 			plantTarget(t, s, filepath.Join(s.directory, "granted"))
-			s.told["single"] = filepath.Join(s.directory, "granted", "f")
-			s.grant(func(p *policy.Policy) { p.Read = append(p.Read, s.told["single"].(string)) })
+			s.params["single"] = filepath.Join(s.directory, "granted", "f")
+			s.grant(func(p *policy.Policy) { p.Read = append(p.Read, s.params["single"].(string)) })
 		},
 		proof: proof{relaxed: func(s *scene) {
 			s.grant(func(p *policy.Policy) { p.Read, p.Write = p.Read[:len(p.Read)-1], p.Read[len(p.Read)-1:] })
 		}},
 	}, attempt{
-		wall: "read grant", name: "below a writable workspace", act: "change", told: map[string]any{"change": "write"}, touched: targetTouched,
+		wall: "read grant", name: "below a writable workspace", act: "change", params: map[string]any{"change": "write"}, touched: targetTouched,
 		plant: func(t *testing.T, s *scene) {
 			directory := filepath.Join(s.workspace, "vendor")
 			plantTarget(t, s, directory)
@@ -150,11 +150,11 @@ func plantTarget(t *testing.T, s *scene, directory string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.told["target"], s.before = directory, tree(t, directory)
+	s.params["target"], s.before = directory, tree(t, directory)
 }
 
 func targetTouched(t *testing.T, s *scene, _ run.Result) string {
-	if after := tree(t, s.told["target"].(string)); after != s.before {
+	if after := tree(t, s.params["target"].(string)); after != s.before {
 		return "it was changed:\n" + s.before + "became\n" + after
 	}
 	return ""

@@ -14,18 +14,18 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// generous are limits of the Runner that would otherwise hide a missing limit of a guest: most
-// hosts allow no real-time priorities, and little locked memory.
-var generous = map[int]uint64{
+// raisedLimits are limits of this process that would otherwise hide a missing limit of a guest:
+// most hosts allow no real-time priorities and little locked memory.
+var raisedLimits = map[int]uint64{
 	unix.RLIMIT_CORE: unix.RLIM_INFINITY, unix.RLIMIT_MEMLOCK: unix.RLIM_INFINITY, unix.RLIMIT_MSGQUEUE: unix.RLIM_INFINITY,
 	unix.RLIMIT_SIGPENDING: unix.RLIM_INFINITY, unix.RLIMIT_RTPRIO: 99, unix.RLIMIT_NICE: 40,
 }
 
-// raiseOwnLimits raises this process's hard limits as far as it may, so that a guest's limits
-// are those that it was given.
+// raiseOwnLimits raises this process's hard limits as far as possible, so that a guest does not
+// inherit lower ones.
 func raiseOwnLimits(t *testing.T) {
 	t.Helper()
-	for resource, most := range generous {
+	for resource, most := range raisedLimits {
 		var limit unix.Rlimit
 		err := unix.Prlimit(0, resource, nil, &limit)
 		limit.Max = most
@@ -35,16 +35,16 @@ func raiseOwnLimits(t *testing.T) {
 	}
 }
 
-// rlimitAttempts are about resources that only the kernel's limits per process or user bound.
+// rlimitAttempts use resources that only rlimits bound, per process or per user.
 func rlimitAttempts() []attempt {
 	return inWall("rlimits", []attempt{
-		{name: "core file", act: "leave a core", touched: coreLeft, proof: proof{naked: true, maybe: "core files go elsewhere here"}},
+		{name: "core file", act: "leave a core", touched: coreLeft, proof: proof{naked: true, skipReason: "this host writes core files elsewhere"}},
 		{name: "locked memory", act: "lock memory", proof: nakedRoot},
-		{name: "queued signals", act: "queue signals", proof: proof{naked: true, maybe: "a user may have few here"}},
-		// The filter denies it, too, which would hide a missing limit.
+		{name: "queued signals", act: "queue signals", proof: proof{naked: true, skipReason: "this host has a low limit per user"}},
+		// The filter denies it too, which would hide a missing limit.
 		{name: "real-time class", act: "real time", mask: []policy.Wall{policy.WallSeccomp},
 			plant: func(_ *testing.T, s *scene) { s.grant(func(*policy.Policy) {}) },
-			proof: proof{naked: true, root: true, maybe: "the group of this process has no real time"}},
+			proof: proof{naked: true, root: true, skipReason: "the group of this process has no real time"}},
 	})
 }
 
@@ -57,7 +57,7 @@ func coreLeft(t *testing.T, s *scene, _ run.Result) string {
 }
 
 var rlimitActs = map[string]act{
-	"leave a core": func(told) error {
+	"leave a core": func(params) error {
 		if err := takeAll(unix.RLIMIT_CORE); err != nil {
 			return err
 		}
@@ -67,7 +67,7 @@ var rlimitActs = map[string]act{
 		}
 		return errors.New("it is looked for from outside")
 	},
-	"lock memory": func(told) error {
+	"lock memory": func(params) error {
 		if err := takeAll(unix.RLIMIT_MEMLOCK); err != nil {
 			return err
 		}
@@ -77,7 +77,7 @@ var rlimitActs = map[string]act{
 		}
 		return unix.Mlock(memory)
 	},
-	"queue signals": func(told) error {
+	"queue signals": func(params) error {
 		if err := takeAll(unix.RLIMIT_SIGPENDING); err != nil {
 			return err
 		}
@@ -89,17 +89,17 @@ var rlimitActs = map[string]act{
 		}
 		return nil
 	},
-	"raise priority": func(told) error {
+	"raise priority": func(params) error {
 		if err := takeAll(unix.RLIMIT_NICE); err != nil {
 			return err
 		}
 		return unix.Setpriority(unix.PRIO_PROCESS, 0, -5)
 	},
-	"real time": func(told) error {
+	"real time": func(params) error {
 		if err := takeAll(unix.RLIMIT_RTPRIO); err != nil {
 			return err
 		}
-		return beFirst()
+		return requestRealTime()
 	},
 }
 

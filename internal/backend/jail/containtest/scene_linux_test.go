@@ -24,9 +24,9 @@ import (
 func eachBackend(t *testing.T, test func(t *testing.T, suite *suite)) {
 	t.Setenv("TMPDIR", shortDirectory(t))
 	for _, jail := range containBackends() {
-		before := lookAtHost(t)
+		before := captureHost(t)
 		t.Run(string(jail), func(t *testing.T) { test(t, newSuite(t, jail)) })
-		before.compare(t) // the test has closed everything that it opened
+		before.compare(t) // the test has released all its resources
 	}
 }
 
@@ -65,11 +65,11 @@ func removeAll(t testing.TB, dir string) {
 	t.Helper()
 	_ = exec.Command("chmod", "-R", "u+rwX", dir).Run()
 	if text, err := exec.Command("rm", "-rf", dir).CombinedOutput(); err != nil {
-		t.Errorf("cannot clean up: %v\n%s", err, cut(string(text)))
+		t.Errorf("cannot clean up: %v\n%s", err, truncate(string(text)))
 	}
 }
 
-// copyProgram copies this binary, so that changes of the copy do not affect the running one.
+// copyProgram copies this binary, so that changes to the copy do not affect the running one.
 func copyProgram(t testing.TB, to string) {
 	t.Helper()
 	if err := hosttest.CopyOfTest(to); err != nil {
@@ -122,29 +122,29 @@ func (s *scene) runNaked(t *testing.T, a attempt) run.Result {
 func encode(v any) string {
 	text, err := json.Marshal(v)
 	if err != nil {
-		return err.Error() // the attempt could not be read
+		return err.Error() // the attempt cannot decode this, and is broken
 	}
 	return string(text)
 }
 
 // show formats a result in a few lines.
 func show(r run.Result) string {
-	text := fmt.Sprintf("%s %q signal %q\nstdout: %s\nstderr: %s", r.Outcome, r.Error, r.Signal, cut(r.Stdout), cut(r.Stderr))
+	text := fmt.Sprintf("%s %q signal %q\nstdout: %s\nstderr: %s", r.Outcome, r.Error, r.Signal, truncate(r.Stdout), truncate(r.Stderr))
 	for _, v := range r.Violations {
 		text += fmt.Sprintf("\nviolation: %s %s %s ×%d", v.Wall, v.Op, v.Detail, v.Count)
 	}
 	return text
 }
 
-func cut(text string) string {
+func truncate(text string) string {
 	if len(text) > 1500 {
 		return text[:1500] + "…"
 	}
 	return text
 }
 
-// tree describes everything visible in a directory: names, modes, owners, sizes, times,
-// targets, attributes and contents.
+// tree describes all files in a directory: names, modes, owners, sizes, times, link targets,
+// attributes and contents.
 func tree(t testing.TB, directory string) string {
 	t.Helper()
 	var text strings.Builder

@@ -18,21 +18,21 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// toTheTerminal writes to the caller's terminal, whatever the streams are.
+// toTheTerminal writes to the controlling terminal, even if no stream is a terminal.
 const toTheTerminal = `(echo from inside > /dev/tty) 2>&- && escaped; held`
 
-// A command without a terminal must not get the caller's. Tests seldom have a terminal, so
-// this one starts a Runner in a session with a terminal.
+// TestContainTerminalOfTheRunner checks that a command without a terminal cannot use the
+// caller's. Tests seldom have a terminal, so this one starts a Runner in a session with one.
 func TestContainTerminalOfTheRunner(t *testing.T) {
 	eachBackend(t, func(t *testing.T, suite *suite) {
 		a := attempt{wall: "terminal", name: "of the Runner", act: "runner at a terminal"}
 		s := suite.scene(t, a, suite.guarded)
-		s.told["jail"], s.told["program"] = string(suite.jail), suite.program
+		s.params["jail"], s.params["program"] = string(suite.jail), suite.program
 		for _, naked := range []bool{false, true} {
-			s.told["naked"] = naked
-			said := s.atTerminal(t, a)
-			if escaped := strings.Contains(said, "ESCAPED"); escaped != naked || !escaped && !strings.Contains(said, "HELD") {
-				t.Errorf("without a jail: %v: it says %q", naked, said)
+			s.params["naked"] = naked
+			output := s.atTerminal(t, a)
+			if escaped := strings.Contains(output, "ESCAPED"); escaped != naked || !escaped && !strings.Contains(output, "HELD") {
+				t.Errorf("without a jail: %v: output %q", naked, output)
 			}
 		}
 	})
@@ -52,14 +52,14 @@ func (s *scene) atTerminal(t *testing.T, a attempt) string {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = theirs, &out, &out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	if err := cmd.Run(); err != nil {
-		t.Fatalf("%v\n%s", err, cut(out.String()))
+		t.Fatalf("%v\n%s", err, truncate(out.String()))
 	}
 	return out.String()
 }
 
 // runnerAtTerminal runs a shell that writes to the terminal, from a jail or without one.
-func runnerAtTerminal(t told) error {
-	if t["naked"] == true {
+func runnerAtTerminal(args params) error {
+	if args["naked"] == true {
 		out, err := exec.Command("/bin/sh", "-c", shellPrelude+toTheTerminal).Output()
 		if err != nil {
 			return broken("%v", err)
@@ -71,14 +71,14 @@ func runnerAtTerminal(t told) error {
 	if err != nil {
 		return broken("%v", err)
 	}
-	p.Jail, p.AllowInterpreters = policy.JailBackend(t.text("jail")), true
+	p.Jail, p.AllowInterpreters = policy.JailBackend(args.text("jail")), true
 	b, err := jail.New(jail.Options{Policy: p})
 	if err != nil {
 		return broken("%v", err)
 	}
 	defer b.Close()
 	r, err := runIn(context.Background(), b, p, run.Request{
-		Command: run.Command{Args: []string{"/bin/sh", "-c", `eval "$attempt"`}, Env: map[string]string{"attempt": shellPrelude + toTheTerminal}, Workspace: t.text("workspace")},
+		Command: run.Command{Args: []string{"/bin/sh", "-c", `eval "$attempt"`}, Env: map[string]string{"attempt": shellPrelude + toTheTerminal}, Workspace: args.text("workspace")},
 	})
 	if err != nil {
 		return broken("%v", err)

@@ -48,43 +48,43 @@ var socketCalls = []systemCall{
 	socketOf("KCM", unix.AF_KCM, unix.SOCK_DGRAM, 0, false),
 	socketOf("L2TP", unix.AF_PPPOX, unix.SOCK_DGRAM, 1, false),
 	socketOf("routers", unix.AF_QIPCRTR, unix.SOCK_DGRAM, 0, false),
-	{name: "pair of the internet", number: unix.SYS_SOCKETPAIR, args: []uintptr{unix.AF_INET, unix.SOCK_STREAM, 0, nonsense}},
-	{name: "option of netfilter", number: unix.SYS_SETSOCKOPT, args: []uintptr{nowhere, unix.IPPROTO_IP, 64, 0, 0}},
-	{name: "program for a socket", number: unix.SYS_SETSOCKOPT, args: []uintptr{nowhere, unix.SOL_SOCKET, unix.SO_ATTACH_FILTER, 0, 0}},
+	{name: "socketpair of AF_INET", number: unix.SYS_SOCKETPAIR, args: []uintptr{unix.AF_INET, unix.SOCK_STREAM, 0, badAddress}},
+	{name: "netfilter option", number: unix.SYS_SETSOCKOPT, args: []uintptr{badFD, unix.IPPROTO_IP, 64, 0, 0}},
+	{name: "socket filter program", number: unix.SYS_SETSOCKOPT, args: []uintptr{badFD, unix.SOL_SOCKET, unix.SO_ATTACH_FILTER, 0, 0}},
 }
 
 func socketOf(name string, family, kind, protocol uintptr, root bool) systemCall {
 	c := systemCall{name: "socket: " + name, number: unix.SYS_SOCKET, args: []uintptr{family, kind, protocol}, root: root}
 	if name == "ping" {
-		c.maybe = "a host may give these to no group"
+		c.skipReason = "a host may give these to no group"
 	}
 	return c
 }
 
 func socketAttempts() []attempt { return inWall("sockets", attemptsOf(socketCalls)) }
 
-// networkAttempts try to reach anything beyond the command's own loopback.
+// networkAttempts try to reach anything other than the command's own loopback interface.
 func networkAttempts() []attempt {
 	return inWall("network", []attempt{
-		{name: "TCP to the host", act: "dial", told: map[string]any{"network": "tcp4", "address": "127.0.0.1", "port": "tcp4_port"}, proof: naked},
-		{name: "TCP to the host, version 6", act: "dial", told: map[string]any{"network": "tcp6", "address": "::1", "port": "tcp6_port"}, proof: naked},
-		{name: "TCP to the host's other loopback addresses", act: "dial", told: map[string]any{"network": "tcp4", "address": "0.0.0.0", "port": "tcp4_port"}, proof: naked},
-		{name: "UDP to the host", act: "dial", told: map[string]any{"network": "udp4", "address": "127.0.0.1", "port": "udp4_port"}, canary: true, proof: naked},
-		{name: "UDP to the host, version 6", act: "dial", told: map[string]any{"network": "udp6", "address": "::1", "port": "udp6_port"}, canary: true, proof: naked},
+		{name: "TCP to the host", act: "dial", params: map[string]any{"network": "tcp4", "address": "127.0.0.1", "port": "tcp4_port"}, proof: naked},
+		{name: "TCP to the host over IPv6", act: "dial", params: map[string]any{"network": "tcp6", "address": "::1", "port": "tcp6_port"}, proof: naked},
+		{name: "TCP to the host's other loopback addresses", act: "dial", params: map[string]any{"network": "tcp4", "address": "0.0.0.0", "port": "tcp4_port"}, proof: naked},
+		{name: "UDP to the host", act: "dial", params: map[string]any{"network": "udp4", "address": "127.0.0.1", "port": "udp4_port"}, canary: true, proof: naked},
+		{name: "UDP to the host over IPv6", act: "dial", params: map[string]any{"network": "udp6", "address": "::1", "port": "udp6_port"}, canary: true, proof: naked},
 		{name: "interfaces", act: "interfaces", proof: naked},
-		{name: "a way out", act: "way out", proof: proof{naked: true, maybe: "this host has no network"}},
-		{name: "routes", sh: `test "$(wc -l < /proc/net/route)" -gt 1 && escaped; held`, proof: proof{naked: true, maybe: "this host has no network"}},
-		{name: "name server", sh: `test -e /etc/resolv.conf && escaped; held`, proof: proof{naked: true, maybe: "this host has no name server"}},
+		{name: "route to the internet", act: "connect to the internet", proof: proof{naked: true, skipReason: "this host has no network"}},
+		{name: "routes", sh: `test "$(wc -l < /proc/net/route)" -gt 1 && escaped; held`, proof: proof{naked: true, skipReason: "this host has no network"}},
+		{name: "name server", sh: `test -e /etc/resolv.conf && escaped; held`, proof: proof{naked: true, skipReason: "this host has no name server"}},
 		{name: "connections of the host", sh: `p=$(printf ':%04X ' "$port_number"); grep -q "$p" /proc/net/tcp && escaped; held`,
 			plant: func(_ *testing.T, s *scene) {
-				s.request.Command.Env = map[string]string{"port_number": fmt.Sprint(s.told["tcp4_port"])}
+				s.request.Command.Env = map[string]string{"port_number": fmt.Sprint(s.params["tcp4_port"])}
 			}, proof: naked},
 		{name: "change its own interface", sh: `must_fail ip link set lo down; must_fail ip addr add 10.1.2.3/8 dev lo; must_fail ip link add type dummy; held`,
 			proof: withoutWalls(setupWalls...)},
-		{name: "the proxy as a way to the host", act: "proxy", plant: func(_ *testing.T, s *scene) {
+		{name: "the host through the proxy", act: "proxy", plant: func(_ *testing.T, s *scene) {
 			s.grant(func(p *policy.Policy) { p.AllowNet = []string{"example.com:443"} })
 		}, proof: proof{none: "there is no proxy without a jail; its own tests show that it connects"}},
-		{name: "the proxy's port without a grant", act: "dial", told: map[string]any{"network": "tcp4", "address": "127.0.0.1", "number": "3128"},
+		{name: "the proxy's port without a grant", act: "dial", params: map[string]any{"network": "tcp4", "address": "127.0.0.1", "number": "3128"},
 			proof: proof{relaxed: func(s *scene) {
 				s.grant(func(p *policy.Policy) { p.AllowNet = []string{"example.com:443"} })
 			}}},
@@ -94,24 +94,24 @@ func networkAttempts() []attempt {
 const dialTime = 3 * time.Second
 
 // dial connects, sends a line and reads the answer.
-func dial(t told) error {
-	address := t.path()
-	if key := t.text("abstract_key"); key != "" {
-		address = "@" + t.text(key)
+func dial(p params) error {
+	address := p.path()
+	if key := p.text("abstract_key"); key != "" {
+		address = "@" + p.text(key)
 	}
-	if host := t.text("address"); host != "" {
-		number := t.text("number")
+	if host := p.text("address"); host != "" {
+		number := p.text("number")
 		if number == "" {
-			number = itoa(t.number(t.text("port")))
+			number = itoa(p.number(p.text("port")))
 		}
 		address = net.JoinHostPort(host, number)
 	}
-	conn, err := net.DialTimeout(t.text("network"), address, dialTime)
+	conn, err := net.DialTimeout(p.text("network"), address, dialTime)
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
-	if strings.HasPrefix(t.text("network"), "tcp") || t.text("network") == "unix" {
+	if strings.HasPrefix(p.text("network"), "tcp") || p.text("network") == "unix" {
 		return nil
 	}
 	// Sending a datagram always succeeds. The answer, or what the host received, shows
@@ -132,7 +132,7 @@ func dial(t told) error {
 }
 
 var networkActs = map[string]act{
-	"interfaces": func(told) error {
+	"interfaces": func(params) error {
 		all, err := net.Interfaces()
 		if err != nil {
 			return broken("%v", err)
@@ -145,18 +145,18 @@ var networkActs = map[string]act{
 		}
 		return errors.New("its own loopback alone")
 	},
-	"way out": func(told) error {
-		ways := map[string]error{}
+	"connect to the internet": func(params) error {
+		results := map[string]error{}
 		for _, address := range []string{"8.8.8.8:53", "[2001:4860:4860::8888]:53", "169.254.169.254:80", "10.0.0.1:80", "224.0.0.1:80", "255.255.255.255:80"} {
 			conn, err := net.DialTimeout("udp", address, dialTime)
 			if err == nil {
 				_, err = conn.Write([]byte("x"))
 			}
-			ways[address] = err
+			results[address] = err
 		}
-		return anyOf(ways)
+		return anyOf(results)
 	},
-	"mount cgroup": func(told) error {
+	"mount cgroup": func(params) error {
 		return anyOf(map[string]error{
 			"2": unix.Mount("x", "/tmp", "cgroup2", 0, ""), "1": unix.Mount("x", "/tmp", "cgroup", 0, "memory"),
 		})
@@ -164,20 +164,20 @@ var networkActs = map[string]act{
 	"proxy": askProxy,
 }
 
-// askProxy requests the host with each of its names.
-func askProxy(t told) error {
-	ways := map[string]error{}
-	port := itoa(t.number("tcp4_port"))
+// askProxy asks the proxy to connect to the host, by each of its names.
+func askProxy(p params) error {
+	results := map[string]error{}
+	port := itoa(p.number("tcp4_port"))
 	for _, host := range []string{"127.0.0.1", "localhost", "0.0.0.0", "[::1]", "0177.0.0.1", "2130706433", "127.1", "[::ffff:127.0.0.1]"} {
 		for name, request := range map[string]string{
 			"CONNECT": "CONNECT " + host + ":" + port + " HTTP/1.1\r\nHost: " + host + ":" + port + "\r\n\r\n",
 			"GET":     "GET http://" + host + ":" + port + "/ HTTP/1.1\r\nHost: " + host + "\r\n\r\n",
 			"lie":     "CONNECT " + host + ":" + port + " HTTP/1.1\r\nHost: example.com:443\r\n\r\n",
 		} {
-			ways[name+" "+host] = askOnce(request)
+			results[name+" "+host] = askOnce(request)
 		}
 	}
-	return anyOf(ways)
+	return anyOf(results)
 }
 
 func askOnce(request string) error {
@@ -210,11 +210,11 @@ func terminalAttempts() []attempt {
 		name    string
 		request uintptr
 	}{
-		{"type into it", unix.TIOCSTI}, {"type into it in 64 bits", unix.TIOCSTI | 1<<32}, {"select and paste", unix.TIOCLINUX},
+		{"type into it", unix.TIOCSTI}, {"type into it with high bits", unix.TIOCSTI | 1<<32}, {"select and paste", unix.TIOCLINUX},
 		{"line discipline", unix.TIOCSETD},
 	} {
 		all = append(all, attempt{
-			name: c.name, act: "terminal", told: map[string]any{"request": fmt.Sprint(c.request)}, plant: terminal,
+			name: c.name, act: "terminal", params: map[string]any{"request": fmt.Sprint(c.request)}, plant: terminal,
 			proof: withoutWalls(policy.WallSeccomp),
 		})
 	}
@@ -234,9 +234,9 @@ func plantTerminal(t *testing.T, _ *scene) {
 	t.Cleanup(func() { terminal.Close() })
 }
 
-func terminalAct(t told) error {
+func terminalAct(p params) error {
 	var request uintptr
-	if _, err := fmt.Sscan(t.text("request"), &request); err != nil {
+	if _, err := fmt.Sscan(p.text("request"), &request); err != nil {
 		return broken("%v", err)
 	}
 	err := ioctlByte(0, request, 0)
@@ -244,5 +244,5 @@ func terminalAct(t told) error {
 	if err != nil && !errors.As(err, &errno) {
 		return broken("%v", err)
 	}
-	return through(errno)
+	return filterError(errno)
 }

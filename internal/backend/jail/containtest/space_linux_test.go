@@ -21,14 +21,13 @@ import (
 // fewFiles is for tests with empty files, which never reach the limit on space.
 var fewFiles = policy.Limits{Files: 300, WallTime: 2 * time.Minute}
 
-// spaceTests use up the host's disk in ways that a walk over files does not see, or does not
-// see in time.
+// spaceTests use disk space of the host that a walk over files misses, or finds too late.
 var spaceTests = []limitTest{
-	{name: "disk: reserved", act: "reserve space", limits: diskLimit, want: run.Succeeded, check: littleLeft},
+	{name: "disk: reserved", act: "reserve space", limits: diskLimit, want: run.Succeeded, check: checkDiskUse},
 	{name: "disk: deleted and mapped", act: "fill mapped files", unwalked: true, limits: diskLimit, want: run.OutOfDisk, words: "disk limit"},
 	{name: "disk: deleted and mapped, by a thread that outlives the first", act: "fill mapped files without the first thread", unwalked: true,
 		limits: diskLimit, want: run.OutOfDisk, words: "disk limit"},
-	{name: "disk: deleted, in a message to oneself", act: "fill sent files", unwalked: true, limits: diskLimit, want: run.OutOfDisk, words: "disk limit"},
+	{name: "disk: deleted, sent in a message to itself", act: "fill sent files", unwalked: true, limits: diskLimit, want: run.OutOfDisk, words: "disk limit"},
 	{name: "disk: a neighbor writes, and a small deleted file is mapped", act: "map a small deleted file", limits: diskLimit,
 		plant: plantNoise, want: run.Succeeded},
 	{name: "disk: empty files", sh: `i=0; while [ $i -lt 8000 ]; do : > f$i; i=$((i+1)); done; sleep 3`,
@@ -36,18 +35,18 @@ var spaceTests = []limitTest{
 
 	{name: "files: too many", sh: `i=0; while [ $i -lt 3000 ]; do : > f$i; i=$((i+1)); done; sleep 8`,
 		limits: fewFiles, want: run.OutOfDisk, words: "limit of 300 new files"},
-	{name: "files: too many, and the end", sh: `i=0; while [ $i -lt 600 ]; do : > f$i; i=$((i+1)); done`,
+	{name: "files: exits right after too many", sh: `i=0; while [ $i -lt 600 ]; do : > f$i; i=$((i+1)); done`,
 		limits: fewFiles, want: run.OutOfDisk, words: "limit of 300 new files"},
-	{name: "files: names of one file", act: "link", told: map[string]any{"count": 600}, limits: fewFiles, want: run.OutOfDisk, words: "limit of 300 new files"},
-	{name: "files: directories", act: "make directories", told: map[string]any{"count": 600}, limits: fewFiles, want: run.OutOfDisk, words: "limit of 300 new files"},
-	{name: "files: symlinks", act: "make symlinks", told: map[string]any{"count": 600}, limits: fewFiles, want: run.OutOfDisk, words: "limit of 300 new files"},
-	{name: "files: deleted and open", act: "open deleted files", told: map[string]any{"count": 600}, limits: fewFiles, want: run.OutOfDisk, words: "limit of 300 new files"},
+	{name: "files: hard links", act: "link", params: map[string]any{"count": 600}, limits: fewFiles, want: run.OutOfDisk, words: "limit of 300 new files"},
+	{name: "files: directories", act: "make directories", params: map[string]any{"count": 600}, limits: fewFiles, want: run.OutOfDisk, words: "limit of 300 new files"},
+	{name: "files: symlinks", act: "make symlinks", params: map[string]any{"count": 600}, limits: fewFiles, want: run.OutOfDisk, words: "limit of 300 new files"},
+	{name: "files: deleted and open", act: "open deleted files", params: map[string]any{"count": 600}, limits: fewFiles, want: run.OutOfDisk, words: "limit of 300 new files"},
 	{name: "files: as many as allowed", sh: `i=0; while [ $i -lt 250 ]; do : > f$i; i=$((i+1)); done; sleep 2.2`, limits: fewFiles, want: run.Succeeded},
 	{name: "files: made and removed", sh: `i=0; while [ $i -lt 2000 ]; do : > f; rm f; i=$((i+1)); done`, limits: fewFiles, want: run.Succeeded},
 }
 
-// littleLeft checks that no more than the limit stays in the workspace.
-func littleLeft(t *testing.T, s *scene, _ run.Result) {
+// checkDiskUse checks that the files in the workspace use at most the limit.
+func checkDiskUse(t *testing.T, s *scene, _ run.Result) {
 	var used int64
 	err := filepath.WalkDir(s.workspace, func(path string, _ os.DirEntry, err error) error {
 		var stat unix.Stat_t
@@ -67,7 +66,7 @@ func littleLeft(t *testing.T, s *scene, _ run.Result) {
 
 func TestContainSpace(t *testing.T) {
 	if hosttest.UnderRace {
-		t.Skip("walls are tried without the race detector")
+		t.Skip("walls are tested without the race detector")
 	}
 	eachBackend(t, func(t *testing.T, suite *suite) {
 		for _, l := range spaceTests {
@@ -81,27 +80,28 @@ func TestContainSpace(t *testing.T) {
 
 // watchedTests are about memory that no cgroup counts.
 var watchedTests = []limitTest{
-	{name: "one process", act: "use memory", told: map[string]any{"size": 512}, want: run.OutOfMemory},
-	{name: "a tree", act: "use memory in children", told: map[string]any{"size": 24, "count": 10}, want: run.OutOfMemory},
-	{name: "shared", act: "use shared memory", told: map[string]any{"size": 512}, want: run.OutOfMemory},
-	{name: "shared by children", act: "use shared memory in children", told: map[string]any{"size": 20, "count": 10}, want: run.OutOfMemory},
-	{name: "without the first thread", act: "use memory without the first thread", told: map[string]any{"size": 512}, want: run.OutOfMemory},
+	{name: "one process", act: "use memory", params: map[string]any{"size": 512}, want: run.OutOfMemory},
+	{name: "process tree", act: "use memory in children", params: map[string]any{"size": 24, "count": 10}, want: run.OutOfMemory},
+	{name: "shared", act: "use shared memory", params: map[string]any{"size": 512}, want: run.OutOfMemory},
+	{name: "shared by children", act: "use shared memory in children", params: map[string]any{"size": 20, "count": 10}, want: run.OutOfMemory},
+	{name: "without the first thread", act: "use memory without the first thread", params: map[string]any{"size": 512}, want: run.OutOfMemory},
 	{name: "page tables", act: "use page tables", want: run.OutOfMemory},
 	{name: "memory file", act: "make memory file", want: run.Succeeded},
-	{name: "System V", act: "use shared segment", told: map[string]any{"size": 512}, want: run.Exited},
+	{name: "System V", act: "use shared segment", params: map[string]any{"size": 512}, want: run.Exited},
 	{name: "scratch", sh: `dd if=/dev/zero of=/tmp/x bs=1M count=256 2>/dev/null`, want: run.OutOfDisk},
 
 	// These must succeed.
-	{name: "memory that children share", act: "share memory with children", told: map[string]any{"size": 60, "count": 6}, want: run.Succeeded},
-	{name: "memory that is lent to children", act: "lend memory to children", told: map[string]any{"size": 80, "count": 300}, want: run.Succeeded},
+	{name: "memory that children share", act: "share memory with children", params: map[string]any{"size": 60, "count": 6}, want: run.Succeeded},
+	{name: "memory shared with vfork children", act: "share memory with vfork children", params: map[string]any{"size": 80, "count": 300}, want: run.Succeeded},
 	{name: "a large file, mapped", sh: `head -c 200M /dev/zero > large; cat large > /dev/null; sha256sum large > /dev/null`, want: run.Succeeded},
-	{name: "much, reserved", act: "reserve memory", told: map[string]any{"size": 700}, want: run.Succeeded},
+	{name: "large reservation", act: "reserve memory", params: map[string]any{"size": 700}, want: run.Succeeded},
 }
 
-// Without a cgroup, the memory of all processes together is sampled.
+// TestContainWatchedMemory checks the limit on memory without a cgroup, where the total memory
+// of all processes is sampled.
 func TestContainWatchedMemory(t *testing.T) {
 	if hosttest.UnderRace {
-		t.Skip("walls are tried without the race detector")
+		t.Skip("walls are tested without the race detector")
 	}
 	eachBackend(t, func(t *testing.T, suite *suite) {
 		suite.backend = suite.open(t, suite.policy, []policy.Wall{policy.WallCgroup})
@@ -126,7 +126,7 @@ func TestContainWatchedMemory(t *testing.T) {
 }
 
 var spaceActs = map[string]act{
-	"reserve space": func(told) error {
+	"reserve space": func(params) error {
 		const size = 64 << 20
 		for i, mode := range []uint32{0, unix.FALLOC_FL_KEEP_SIZE, unix.FALLOC_FL_ZERO_RANGE, unix.FALLOC_FL_ZERO_RANGE | unix.FALLOC_FL_KEEP_SIZE} {
 			fd, err := unix.Open(fmt.Sprintf("r%d", i), unix.O_CREAT|unix.O_RDWR|unix.O_CLOEXEC, 0o600)
@@ -139,11 +139,11 @@ var spaceActs = map[string]act{
 		}
 		return errQuiet
 	},
-	"fill mapped files": func(told) error { return fillMapped() },
-	"fill mapped files without the first thread": func(told) error {
+	"fill mapped files": func(params) error { return fillMapped() },
+	"fill mapped files without the first thread": func(params) error {
 		return withoutFirstThread(fillMapped)
 	},
-	"fill sent files": func(told) error {
+	"fill sent files": func(params) error {
 		pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_DGRAM, 0)
 		if err != nil {
 			return broken("%v", err)
@@ -162,54 +162,54 @@ var spaceActs = map[string]act{
 			return fd, errors.Join(err, os.Remove(name))
 		})
 	},
-	"map a small deleted file": func(told) error {
+	"map a small deleted file": func(params) error {
 		if _, err := mapDeleted("small", 1<<16); err != nil {
 			return broken("%v", err)
 		}
 		_, _ = unix.Poll(nil, 2500) // meanwhile the other program writes
 		return errQuiet
 	},
-	"link": func(t told) error {
-		return repeat(t, func(i int) error {
+	"link": func(p params) error {
+		return forCount(p, func(i int) error {
 			if i == 0 {
 				return os.WriteFile("name", nil, 0o600)
 			}
 			return os.Link("name", fmt.Sprintf("name%d", i))
 		})
 	},
-	"make directories": func(t told) error {
-		return repeat(t, func(i int) error { return os.Mkdir(fmt.Sprintf("d%d", i), 0o700) })
+	"make directories": func(p params) error {
+		return forCount(p, func(i int) error { return os.Mkdir(fmt.Sprintf("d%d", i), 0o700) })
 	},
-	"make symlinks": func(t told) error {
-		return repeat(t, func(i int) error { return os.Symlink("nowhere", fmt.Sprintf("l%d", i)) })
+	"make symlinks": func(p params) error {
+		return forCount(p, func(i int) error { return os.Symlink("nowhere", fmt.Sprintf("l%d", i)) })
 	},
-	"open deleted files": func(t told) error {
-		err := repeat(t, func(i int) error {
+	"open deleted files": func(p params) error {
+		err := forCount(p, func(i int) error {
 			_, err := unix.Open(".", unix.O_TMPFILE|unix.O_RDWR|unix.O_CLOEXEC, 0o600)
 			return err
 		})
-		_, _ = unix.Poll(nil, 8000) // wait to be stopped
+		_, _ = unix.Poll(nil, 8000) // wait to be killed
 		return err
 	},
-	"use shared memory in children": func(t told) error {
-		return children(t, "hold shared memory")
+	"use shared memory in children": func(p params) error {
+		return runChildren(p, "hold shared memory")
 	},
-	"hold shared memory": func(t told) error {
-		if err := useShared(t.number("size") << 20); err != nil {
+	"hold shared memory": func(p params) error {
+		if err := useShared(p.number("size") << 20); err != nil {
 			return broken("%v", err)
 		}
 		_, _ = unix.Poll(nil, 4000) // until all the others run
 		return errQuiet
 	},
-	"use memory without the first thread": func(t told) error {
+	"use memory without the first thread": func(p params) error {
 		return withoutFirstThread(func() error {
-			fill(make([]byte, t.number("size")<<20))
+			fill(make([]byte, p.number("size")<<20))
 			_, _ = unix.Poll(nil, 4000)
 			return errQuiet
 		})
 	},
 	// Reading zeros takes a page table for each 2 MiB of addresses.
-	"use page tables": func(told) error {
+	"use page tables": func(params) error {
 		const size = 256 << 30
 		memory, err := unix.Mmap(-1, 0, size, unix.PROT_READ, unix.MAP_PRIVATE|unix.MAP_ANON|unix.MAP_NORESERVE)
 		if err != nil {
@@ -224,30 +224,30 @@ var spaceActs = map[string]act{
 		fmt.Println(sum)
 		return errQuiet
 	},
-	"make memory file": func(told) error {
+	"make memory file": func(params) error {
 		if _, err := unix.MemfdCreate("x", unix.MFD_CLOEXEC); !errors.Is(err, unix.ENOSYS) {
 			fmt.Println("ESCAPED", err)
 			os.Exit(1)
 		}
 		return errQuiet
 	},
-	"share memory with children": func(t told) error {
+	"share memory with children": func(p params) error {
 		fd, err := unix.Open("/dev/shm/x", unix.O_CREAT|unix.O_RDWR, 0o600)
 		if err != nil {
 			return broken("%v", err)
 		}
-		size := t.number("size") << 20
+		size := p.number("size") << 20
 		if err := unix.Ftruncate(fd, int64(size)); err != nil {
 			return broken("%v", err)
 		}
-		return children(t, "map what is shared")
+		return runChildren(p, "map what is shared")
 	},
-	"map what is shared": func(t told) error {
+	"map what is shared": func(p params) error {
 		fd, err := unix.Open("/dev/shm/x", unix.O_RDWR, 0)
 		if err != nil {
 			return broken("%v", err)
 		}
-		memory, err := unix.Mmap(fd, 0, t.number("size")<<20, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+		memory, err := unix.Mmap(fd, 0, p.number("size")<<20, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 		if err != nil {
 			return broken("%v", err)
 		}
@@ -256,10 +256,10 @@ var spaceActs = map[string]act{
 		return errQuiet
 	},
 	// Go starts children like vfork: they share our memory until they execute.
-	"lend memory to children": func(t told) error {
-		memory := make([]byte, t.number("size")<<20)
+	"share memory with vfork children": func(p params) error {
+		memory := make([]byte, p.number("size")<<20)
 		fill(memory)
-		for range t.number("count") {
+		for range p.number("count") {
 			if err := exec.Command("/bin/true").Run(); err != nil {
 				return broken("%v", err)
 			}
@@ -267,8 +267,8 @@ var spaceActs = map[string]act{
 		runtime.KeepAlive(memory)
 		return errQuiet
 	},
-	// Go's own threads are counted, too.
-	"count processes": func(told) error {
+	// Go's own threads count too.
+	"count processes": func(params) error {
 		// While the limit is reached, Go's runtime must not start another thread: it would
 		// abort. So nothing else runs, and the children end before anything is printed.
 		runtime.GOMAXPROCS(1)
@@ -290,8 +290,8 @@ var spaceActs = map[string]act{
 		}
 		return broken("Go starts threads all the time")
 	},
-	"reserve memory": func(t told) error {
-		if _, err := unix.Mmap(-1, 0, t.number("size")<<20, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON); err != nil {
+	"reserve memory": func(p params) error {
+		if _, err := unix.Mmap(-1, 0, p.number("size")<<20, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON); err != nil {
 			fmt.Println(err)
 			os.Exit(1)
 		}
@@ -302,8 +302,8 @@ var spaceActs = map[string]act{
 
 var lastSent int
 
-func repeat(t told, f func(i int) error) error {
-	for i := range t.number("count") {
+func forCount(p params, f func(i int) error) error {
+	for i := range p.number("count") {
 		if err := f(i); err != nil {
 			return broken("%v", err)
 		}
@@ -311,10 +311,10 @@ func repeat(t told, f func(i int) error) error {
 	return errQuiet
 }
 
-// children starts child processes that do the same concurrently.
-func children(t told, act string) error {
+// runChildren starts child processes that do the same concurrently.
+func runChildren(p params, act string) error {
 	var all []*exec.Cmd
-	for range t.number("count") {
+	for range p.number("count") {
 		cmd := childOf(act)
 		if err := cmd.Start(); err != nil {
 			return broken("%v", err)
@@ -356,7 +356,7 @@ func mapDeleted(name string, size int) ([]byte, error) {
 	return memory, unix.Msync(memory, unix.MS_SYNC)
 }
 
-// fillMapped fills 4 times 16 MiB, and waits to be stopped.
+// fillMapped fills 4 deleted files of 16 MiB each and waits to be killed.
 func fillMapped() error {
 	for i := range 4 {
 		if _, err := mapDeleted(fmt.Sprintf("f%d", i), 16<<20); err != nil {
@@ -384,10 +384,11 @@ func withoutFirstThread(f func() error) error {
 	return broken("the first thread goes on")
 }
 
-// The limit on processes is exact: the command gets exactly that many, counting each thread.
+// TestContainProcessesExactly checks that a command gets exactly as many processes as the limit,
+// counting each thread.
 func TestContainProcessesExactly(t *testing.T) {
 	if hosttest.UnderRace {
-		t.Skip("walls are tried without the race detector")
+		t.Skip("walls are tested without the race detector")
 	}
 	eachBackend(t, func(t *testing.T, suite *suite) {
 		for name, without := range map[string][]policy.Wall{"cgroup": nil, "rlimit": {policy.WallCgroup}} {

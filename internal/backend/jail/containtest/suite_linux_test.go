@@ -22,38 +22,38 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// attempt is one try to break one wall, from inside a command. This test binary makes it,
-// mounted into the sandbox (see acts), or a shell, so that no compiler is needed.
+// attempt tries to break one wall from inside a command. It is either an act of this test
+// binary, which is mounted into the sandbox, or a shell script, so that no compiler is needed.
 type attempt struct {
 	wall, name string
-	// act is one of acts; sh is a script. Both print ESCAPED or HELD at the end.
+	// act is a name in acts; sh is a shell script. Both print ESCAPED or HELD at the end.
 	act, sh string
-	// told is information for the attempt, besides the locations of the canaries.
-	told map[string]any
-	// plant creates what the attempt needs, in its own scene.
+	// params are passed to the attempt, in addition to the locations of the canaries.
+	params map[string]any
+	// plant creates what the attempt needs in its scene.
 	plant func(t *testing.T, s *scene)
-	// touched checks from outside; any text means that the attempt escaped.
+	// touched inspects the host afterwards; a non-empty result describes an escape.
 	touched func(t *testing.T, s *scene, r run.Result) string
 	// canary says that the host's canaries show whether it escaped.
 	canary bool
 	// want is the correct outcome if the attempt cannot report its result.
 	want run.Outcome
-	// bwrap is how the attempt ends in a sandbox of bubblewrap, if that differs. It must
-	// not succeed there either.
+	// bwrap is how the attempt ends under bubblewrap, if that differs. It must not succeed
+	// there either.
 	bwrap ending
-	// open is why the attempt may succeed there. Even then it must not leak a secret or
-	// touch anything.
+	// open says why the attempt may succeed under bubblewrap. Even then it must not leak a
+	// secret or touch anything.
 	open string
 	// root says that only root can plant it, or that it makes no sense for other users.
 	root bool
-	// mask lists walls that are removed so that they do not hide another one.
+	// mask lists walls that are removed because they would hide the tested one.
 	mask []policy.Wall
 	// proof shows that the attempt can succeed.
 	proof proof
 }
 
-// proof is a setting in which the attempt must escape. Without one, an attempt that cannot
-// succeed would look like a wall that holds.
+// proof is a setting in which the attempt must escape. Without a proof, an attempt that never
+// works would look like a wall that holds.
 type proof struct {
 	// naked runs it as a plain process of the host.
 	naked bool
@@ -65,11 +65,12 @@ type proof struct {
 	without []policy.Wall
 	// relaxed changes the scene of its sandbox.
 	relaxed func(s *scene)
-	// ends is how an attempt that nothing stops ends, if it cannot report its result.
+	// ends is how the attempt ends if nothing stops it and it cannot report its result.
 	ends ending
-	// maybe is why the proof may be missing here: the kernel lacks something.
-	maybe string
-	// none is why there is no proof.
+	// skipReason says why the proof may fail on this host, because the kernel lacks
+	// something. The test is then skipped.
+	skipReason string
+	// none says why there is no proof.
 	none string
 }
 
@@ -90,13 +91,13 @@ var (
 
 func withoutWalls(walls ...policy.Wall) proof { return proof{without: walls} }
 
-// scene is the surroundings of one attempt.
+// scene is the test environment of one attempt.
 type scene struct {
 	suite     *suite
 	canaries  *attack.Canaries
 	directory string // of this scene, not visible inside
 	workspace string
-	told      map[string]any
+	params    map[string]any
 	policy    policy.Policy
 	request   run.Request
 	naked     bool // the attempt runs without a jail
@@ -107,8 +108,8 @@ type scene struct {
 	process   *canaryProcess // a process of the host
 }
 
-// suite is shared by all attempts of one backend. One Backend runs them all, so an attempt
-// would find what another left in it.
+// suite is shared by all attempts of one backend. One Backend runs them all, so that an attempt
+// can find what an earlier one left in it.
 type suite struct {
 	jail    policy.JailBackend
 	policy  policy.Policy
@@ -143,7 +144,7 @@ func newSuite(t *testing.T, jail policy.JailBackend) *suite {
 	s.policy = p
 	s.backend = s.open(t, p, nil)
 	// Limits are less exact without cgroups; the test must not mistake that for cgroups.
-	if os.Geteuid() == 0 && !(grouped(s.backend) && cgroup.Probe().CountsProcesses()) && hosttest.Promised() {
+	if os.Geteuid() == 0 && !(usesCgroups(s.backend) && cgroup.Probe().CountsProcesses()) && hosttest.Promised() {
 		t.Fatalf("there are no cgroups: %+v", cgroup.Probe())
 	}
 	return s
@@ -164,13 +165,13 @@ func (s *suite) open(t *testing.T, p policy.Policy, without []policy.Wall) *jail
 	return b
 }
 
-// requireBackend skips the test if the host lacks the backend, or fails it if
-// CORDON_REQUIRE_HOST promises one.
-// grouped reports whether commands of the backend are in cgroups.
-func grouped(b *jail.Backend) bool {
+// usesCgroups reports whether commands of the backend are in cgroups.
+func usesCgroups(b *jail.Backend) bool {
 	return b.Enforcement().Walls[policy.WallCgroup].Enforced()
 }
 
+// requireBackend skips the test if the host lacks the backend, or fails it if
+// CORDON_REQUIRE_HOST promises one.
 func requireBackend(t *testing.T, jail policy.JailBackend, err error) {
 	t.Helper()
 	if run.ClassOf(err) == run.Unsupported {
@@ -188,17 +189,17 @@ func (s *suite) scene(t *testing.T, a attempt, canaries *attack.Canaries) *scene
 	t.Cleanup(func() { removeAll(t, directory) })
 	c := &scene{
 		suite: s, canaries: canaries, directory: directory, workspace: filepath.Join(directory, "ws"),
-		told: canaries.Context(), policy: s.policy,
+		params: canaries.Context(), policy: s.policy,
 	}
 	for _, dir := range []string{directory, c.workspace} {
 		if err := errors.Join(os.MkdirAll(dir, 0o755), os.Chmod(dir, 0o755)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	delete(c.told, "shout")
+	delete(c.params, "shout")
 	c.secret = "cordon-secret-" + rand.Text()
-	maps.Copy(c.told, a.told)
-	c.told["directory"], c.told["workspace"], c.told["temporary"] = c.directory, c.workspace, os.TempDir()
+	maps.Copy(c.params, a.params)
+	c.params["directory"], c.params["workspace"], c.params["temporary"] = c.directory, c.workspace, os.TempDir()
 	c.request = run.Request{Command: run.Command{Workspace: c.workspace}, Limits: policy.Limits{WallTime: attemptTime}}
 	return c
 }
@@ -231,14 +232,14 @@ func (s *scene) try(t *testing.T, a attempt) (run.Result, error) {
 	return runIn(t.Context(), b, s.policy, req)
 }
 
-// command returns the command line, and the variables that tell it what to do: a path in an
-// argument would be refused before the walls are tried.
+// command returns the command line and the environment of an attempt. Parameters are passed in
+// the environment: a path in an argument would be refused before the walls are tested.
 func (s *scene) command(a attempt) ([]string, map[string]string) {
-	env := map[string]string{toldVariable: encode(s.told)}
+	env := map[string]string{paramsVariable: encode(s.params)}
 	maps.Copy(env, s.request.Command.Env)
 	if a.sh != "" {
 		env["attempt"] = shellPrelude + a.sh
-		for key, value := range s.told {
+		for key, value := range s.params {
 			if text, ok := value.(string); ok {
 				env[key] = text
 			}
@@ -249,14 +250,14 @@ func (s *scene) command(a attempt) ([]string, map[string]string) {
 	return []string{s.suite.program}, env
 }
 
-// shellPrelude has functions that print the result, and one for a command that must fail.
+// shellPrelude defines functions that print the result, and one for commands that must fail.
 const shellPrelude = `
 escaped() { echo "ESCAPED $*"; exit 0; }
 held() { echo "HELD $*"; exit 0; }
 must_fail() { if "$@"; then escaped "$@"; fi; }
 `
 
-// runIn runs a request in a backend, like a Runner.
+// runIn runs a request in a backend, as a Runner does.
 func runIn(ctx context.Context, b *jail.Backend, p policy.Policy, req run.Request) (run.Result, error) {
 	limits, err := p.Narrow(req.Limits)
 	if err != nil {
@@ -276,7 +277,7 @@ func runIn(ctx context.Context, b *jail.Backend, p policy.Policy, req run.Reques
 	})
 }
 
-// verdict returns whether the attempt escaped, and the evidence.
+// verdict returns the evidence that the attempt escaped; empty means that it did not.
 func (s *scene) verdict(t *testing.T, a attempt, r run.Result) (escaped string) {
 	t.Helper()
 	var seen []string
@@ -284,7 +285,7 @@ func (s *scene) verdict(t *testing.T, a attempt, r run.Result) (escaped string) 
 		seen = append(seen, spotted...)
 	}
 	if strings.Contains(r.Stdout+r.Stderr, s.secret) {
-		seen = append(seen, "its secret came out")
+		seen = append(seen, "its secret is in the output")
 	}
 	if a.touched != nil {
 		if word := a.touched(t, s, r); word != "" {
@@ -310,16 +311,16 @@ func (s *scene) plantCanaries(t *testing.T) {
 	}
 	t.Cleanup(planted.Close)
 	s.canaries = planted
-	maps.Copy(s.told, planted.Context())
+	maps.Copy(s.params, planted.Context())
 }
 
-// broken reports whether the attempt's program could not make the attempt, which shows nothing
+// broken reports whether the program could not make the attempt. Such a result proves nothing,
 // in a sandbox or without one.
 func (a attempt) broken(r run.Result) bool {
 	return a.act != "" && r.ExitCode != nil && *r.ExitCode == brokenCode
 }
 
-// finished returns why a result is not that of a completed attempt.
+// finished returns why a result does not come from a completed attempt, or "".
 func (s *scene) finished(a attempt, r run.Result) string {
 	switch {
 	case a.broken(r):
@@ -336,19 +337,19 @@ func (s *scene) finished(a attempt, r run.Result) string {
 		return ""
 	}
 	if r.Outcome != run.Succeeded {
-		return "it did not come to its end"
+		return "it did not finish"
 	}
 	for line := range strings.Lines(r.Stdout) {
 		if strings.HasPrefix(line, "HELD") || strings.HasPrefix(line, "ESCAPED") {
 			return ""
 		}
 	}
-	return "it says neither HELD nor ESCAPED"
+	return "it printed neither HELD nor ESCAPED"
 }
 
 func (a attempt) try(t *testing.T, suite *suite) {
 	if a.root && os.Geteuid() != 0 {
-		t.Skip("there is nothing to it for anybody but root")
+		t.Skip("only root can make this attempt")
 	}
 	s := suite.scene(t, a, suite.guarded)
 	if a.plant != nil {
@@ -364,7 +365,7 @@ func (a attempt) try(t *testing.T, suite *suite) {
 	if escaped := s.verdict(t, a, r); escaped != "" {
 		t.Errorf("the wall does not hold: %s\n%s", escaped, show(r))
 	}
-	t.Logf("%s %s", r.Outcome, strings.TrimSpace(cut(r.Stdout)))
+	t.Logf("%s %s", r.Outcome, strings.TrimSpace(truncate(r.Stdout)))
 }
 
 // prove makes the attempt in a setting where it must succeed.
@@ -374,7 +375,7 @@ func (a attempt) prove(t *testing.T, suite *suite) {
 	case p.none != "":
 		t.Skip(p.none)
 	case (a.root || p.root) && os.Geteuid() != 0:
-		t.Skip("only root can show it")
+		t.Skip("only root can prove it")
 	}
 	s := suite.scene(t, a, suite.bait)
 	s.naked, s.without = p.naked, p.without
@@ -394,7 +395,7 @@ func (a attempt) prove(t *testing.T, suite *suite) {
 	case p.without != nil:
 		r = s.run(t, a)
 	default:
-		t.Fatal("nothing shows that this attempt can succeed")
+		t.Fatal("the attempt has no proof")
 	}
 	escaped := s.verdict(t, a, r)
 	if a.canary {
@@ -406,11 +407,11 @@ func (a attempt) prove(t *testing.T, suite *suite) {
 	if a.broken(r) {
 		t.Fatalf("the attempt is broken\n%s", show(r))
 	}
-	if escaped == "" && p.maybe != "" {
-		t.Skipf("%s\n%s", p.maybe, show(r))
+	if escaped == "" && p.skipReason != "" {
+		t.Skipf("%s\n%s", p.skipReason, show(r))
 	}
 	if escaped == "" {
-		t.Errorf("the attempt also fails without the wall: it shows nothing\n%s", show(r))
+		t.Errorf("the attempt also fails without the wall, so it proves nothing\n%s", show(r))
 	}
 	t.Log(escaped)
 }
@@ -425,9 +426,10 @@ func attempts() []attempt {
 	)
 }
 
+// TestContainment makes all attempts on each backend; none may escape.
 func TestContainment(t *testing.T) {
 	if hosttest.UnderRace {
-		t.Skip("walls are tried without the race detector")
+		t.Skip("walls are tested without the race detector")
 	}
 	eachBackend(t, func(t *testing.T, suite *suite) {
 		t.Run("attempts", func(t *testing.T) {
@@ -444,11 +446,11 @@ func TestContainment(t *testing.T) {
 	})
 }
 
-// The mounts hold without Landlock, which covers the same paths: kernels may lack it, and one
-// wall must not hide a hole in the other.
+// TestContainmentByMountsAlone makes the attempts without Landlock, which covers the same paths
+// as the mounts: kernels may lack it, and one wall must not hide a hole in the other.
 func TestContainmentByMountsAlone(t *testing.T) {
 	if hosttest.UnderRace {
-		t.Skip("walls are tried without the race detector")
+		t.Skip("walls are tested without the race detector")
 	}
 	suite := newSuite(t, policy.JailNative)
 	suite.backend = suite.open(t, suite.policy, []policy.Wall{policy.WallLandlock})
@@ -466,10 +468,11 @@ func TestContainmentByMountsAlone(t *testing.T) {
 	})
 }
 
-// An attempt shows something only if it can succeed.
+// TestContainmentAttemptsCanSucceed makes each attempt where it must escape: an attempt that
+// never works proves nothing.
 func TestContainmentAttemptsCanSucceed(t *testing.T) {
 	if hosttest.UnderRace {
-		t.Skip("walls are tried without the race detector")
+		t.Skip("walls are tested without the race detector")
 	}
 	suite := newSuite(t, policy.JailNative)
 	for _, a := range attempts() {
@@ -480,6 +483,8 @@ func TestContainmentAttemptsCanSucceed(t *testing.T) {
 	}
 }
 
+// TestContainmentIsWide checks that the attempts have unique names and existing acts, and that
+// there are at least 80.
 func TestContainmentIsWide(t *testing.T) {
 	seen, walls := map[string]bool{}, map[string]int{}
 	for _, a := range attempts() {

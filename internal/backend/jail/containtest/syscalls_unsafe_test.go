@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// rawClone makes a child that ends at once. The standard library cannot make a child with
+// rawClone makes a child that exits at once. The standard library cannot make a child with
 // arbitrary flags.
 //
 //go:nocheckptr
@@ -43,8 +43,8 @@ func rawCloneWaiting() (int, error) {
 	return int(pid), nil
 }
 
-// fillWithChildren makes as many children as it may, ends them, and returns how many there
-// were. It makes raw calls only, during which Go's runtime starts no thread.
+// fillWithChildren makes as many children as it can, kills them, and returns how many there
+// were. It uses only raw system calls, during which Go's runtime starts no thread.
 func fillWithChildren() (n int) {
 	var pids [256]int
 	for n < len(pids) {
@@ -170,7 +170,7 @@ func makePosixQueue(name string) error {
 	return nil
 }
 
-// ioctl takes a pointer to one byte or number, and a request of any width.
+// ioctlByte calls ioctl with a pointer to one byte or number, and a request of any width.
 func ioctlByte(fd int, request uintptr, value int32) error {
 	if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), request, uintptr(unsafe.Pointer(&value))); errno != 0 {
 		return errno
@@ -198,7 +198,7 @@ func fill(memory []byte) {
 	}
 }
 
-// newTimer creates a timer that is never set, and for which the kernel keeps a signal.
+// newTimer creates a timer that is never armed. The kernel reserves a signal for it.
 func newTimer() error {
 	var id int32
 	if _, _, errno := unix.Syscall(unix.SYS_TIMER_CREATE, unix.CLOCK_MONOTONIC, 0, uintptr(unsafe.Pointer(&id))); errno != 0 {
@@ -207,8 +207,9 @@ func newTimer() error {
 	return nil
 }
 
-// beFirst requests a real-time class, to run before all ordinary processes.
-func beFirst() error {
+// requestRealTime requests a real-time scheduling class, which runs before all ordinary
+// processes.
+func requestRealTime() error {
 	priority := int32(1)
 	if _, _, errno := unix.Syscall(unix.SYS_SCHED_SETSCHEDULER, 0, unix.SCHED_FIFO, uintptr(unsafe.Pointer(&priority))); errno != 0 {
 		return errno

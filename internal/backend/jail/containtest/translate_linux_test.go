@@ -13,8 +13,8 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Some file systems cannot translate owners: ramfs, and tmpfs before Linux 6.3. Root can still
-// run commands there.
+// TestContainUntranslatableOwners checks that root can run commands on file systems that cannot
+// map owners: ramfs, and tmpfs before Linux 6.3.
 func TestContainUntranslatableOwners(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("commands of other users run as themselves")

@@ -17,8 +17,8 @@ import (
 func usrAttempts() []attempt {
 	asGuest := proof{naked: true, uid: confine.Nobody}
 	return []attempt{
-		{name: "new file in an open directory of /usr", act: "create", told: map[string]any{"key": "open_directory"}, plant: plantInUsr, root: true, proof: asGuest},
-		{name: "overwrite an open file of /usr", act: "open to write", told: map[string]any{"key": "open_file"}, plant: plantInUsr, root: true, proof: asGuest},
+		{name: "new file in an open directory of /usr", act: "create", params: map[string]any{"key": "open_directory"}, plant: plantInUsr, root: true, proof: asGuest},
+		{name: "overwrite an open file of /usr", act: "open to write", params: map[string]any{"key": "open_file"}, plant: plantInUsr, root: true, proof: asGuest},
 		{name: "writable mounts", act: "writable mounts", proof: naked},
 	}
 }
@@ -32,14 +32,14 @@ func plantInUsr(t *testing.T, s *scene) {
 	if err := os.Chmod(directory, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	s.told["open_directory"] = directory
-	s.told["open_file"] = s.write(t, filepath.Join(directory, "file"), "the host's", 0o666)
+	s.params["open_directory"] = directory
+	s.params["open_file"] = s.write(t, filepath.Join(directory, "file"), "the host's", 0o666)
 }
 
-// writableMounts lists all mounts and knows those that may be written to. Other attempts cover
-// /proc and devices.
-func writableMounts(t told) error {
-	known := []string{t.text("workspace"), "/tmp", "/dev/shm", "/dev/pts", "/dev/tty", "/dev/console", "/proc"}
+// writableMounts looks for writable mounts other than those that a command may write to. Other
+// attempts cover /proc and devices.
+func writableMounts(p params) error {
+	known := []string{p.text("workspace"), "/tmp", "/dev/shm", "/dev/pts", "/dev/tty", "/dev/console", "/proc"}
 	known = append(known, confine.Devices...)
 	data, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {
