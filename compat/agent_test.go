@@ -19,8 +19,7 @@ const humanEval = "../.cache/human-eval/HumanEval.jsonl.gz"
 
 var agentPolicy = policy.Policy{Language: policy.Language{Preset: policy.LanguageAgent}}
 
-// TestHumanEval runs each solution of HumanEval with its tests, under the rules of the
-// preset agent.
+// TestHumanEval runs each HumanEval solution with its tests under the rules of the agent preset.
 func TestHumanEval(t *testing.T) {
 	file, err := os.Open(humanEval)
 	if errors.Is(err, os.ErrNotExist) {
@@ -68,7 +67,7 @@ func TestHumanEval(t *testing.T) {
 	}
 }
 
-// A restricted script reads the stdin of its request.
+// TestRestrictedInput checks that a restricted script can read the stdin of its request.
 func TestRestrictedInput(t *testing.T) {
 	const add = "first = input('a? ')\nsecond = input()\ntry: input()\nexcept EOFError as e: third = str(e)\nresult = [first, second, third]"
 	const lines = "import sys\nfirst = input()\nresult = [first, [line.strip() for line in sys.stdin]]"
@@ -92,7 +91,8 @@ func TestRestrictedInput(t *testing.T) {
 	}
 }
 
-// The operator chooses the preset of restricted scripts, and the Result names it.
+// TestPresetOfThePolicy checks that the policy sets the preset of restricted scripts, and that
+// the Result reports it.
 func TestPresetOfThePolicy(t *testing.T) {
 	for _, p := range mainPythons(t) {
 		for preset, want := range map[policy.LanguagePreset]run.Outcome{"": run.Refused, policy.LanguageStandard: run.Refused, policy.LanguageAgent: run.Succeeded} {
@@ -102,8 +102,8 @@ func TestPresetOfThePolicy(t *testing.T) {
 				t.Errorf("%s, %s: %s %s %v", p, preset, res.Outcome, res.Error, err)
 			}
 			rules := policy.Policy{Language: policy.Language{Preset: preset}}.ScriptRules()
-			if stood := res.Enforcement.Walls[policy.WallLanguage]; stood != policy.EnforcedWall(string(rules)) {
-				t.Errorf("%s, %s: %s", p, preset, stood)
+			if status := res.Enforcement.Walls[policy.WallLanguage]; status != policy.EnforcedWall(string(rules)) {
+				t.Errorf("%s, %s: %s", p, preset, status)
 			}
 		}
 	}

@@ -140,7 +140,7 @@ with ThreadPoolExecutor(8) as pool:
 `},
 	// The started threads wait for those that could not start: with one thread too few
 	// the run hangs, so its time limit is below the default of 30 s.
-	script{name: "8 at once", limits: policy.Limits{WallTime: 10 * time.Second}, result: `8`, source: `
+	script{name: "8 concurrent", limits: policy.Limits{WallTime: 10 * time.Second}, result: `8`, source: `
 import threading
 from concurrent.futures import ThreadPoolExecutor
 barrier = threading.Barrier(8)
@@ -179,7 +179,7 @@ import threading
 threading.Thread(target=threading.Event().wait, daemon=True).start()
 result = "done"
 `},
-	script{name: "waited for", result: `null`, stdout: "main\nthread\n", source: `
+	script{name: "joined at exit", result: `null`, stdout: "main\nthread\n", source: `
 import threading, time
 def late():
     time.sleep(0.2)
@@ -187,7 +187,7 @@ def late():
 threading.Thread(target=late).start()
 print("main")
 `},
-	script{name: "sets the result late", result: `"from the thread"`, source: `
+	script{name: "sets the result after the main thread", result: `"from the thread"`, source: `
 import threading, time
 def late():
     global result
@@ -195,7 +195,7 @@ def late():
     result = "from the thread"
 threading.Thread(target=late).start()
 `},
-	script{name: "uncaught in a thread", result: `"fine"`, stderr: []string{"Exception in thread", "ZeroDivisionError"}, source: `
+	script{name: "uncaught exception", result: `"fine"`, stderr: []string{"Exception in thread", "ZeroDivisionError"}, source: `
 import threading
 t = threading.Thread(target=lambda: 1 / 0)
 t.start(); t.join()
@@ -229,7 +229,7 @@ for t in threads: t.join()
 result = len(passed)
 `},
 	// The limit applies to threads that exist at the same time.
-	script{name: "many in turn", limits: policy.Limits{Threads: 4}, result: `200`, source: `
+	script{name: "200 in sequence", limits: policy.Limits{Threads: 4}, result: `200`, source: `
 import threading
 result = 0
 def count():

@@ -33,8 +33,7 @@ import (
 //	#= {"expected": "result"}
 const corpora = "../internal/language/testdata"
 
-// newestClaimed is the last minor version on which the attempts claim to work in a plain
-// interpreter.
+// newestClaimed is the newest minor version on which attempts must work in a plain interpreter.
 const newestClaimed = 13
 
 // The minimum sizes of the corpora.
@@ -44,18 +43,20 @@ const (
 	fewestRefusals = 60
 )
 
+// cell is one script of a corpus.
 type cell struct {
 	name         string
 	script       string
-	want         string // the result of a benign one, as JSON
+	want         string // the result of a benign script, as JSON
 	since, until int    // minor versions
-	rule         string // that refuses it
-	before       bool   // anything of it has run
+	rule         string // the rule that refuses it
+	before       bool   // refused before any of it runs
 	preset       policy.LanguagePreset
 }
 
-// underPreset returns a Runner for each preset of the cells.
-func underPreset(t *testing.T, p python, cells []cell) func(cell) tierRunner {
+// runnersByPreset starts a Runner for each preset of the cells and returns a function that
+// selects one.
+func runnersByPreset(t *testing.T, p python, cells []cell) func(cell) tierRunner {
 	t.Helper()
 	runners := map[policy.LanguagePreset]tierRunner{}
 	for _, c := range cells {
@@ -96,16 +97,16 @@ func readCorpus(t *testing.T, name string, fewest int) []cell {
 
 func parseCells(t *testing.T, file, text string) []cell {
 	var cells []cell
-	heading, unescape := false, false
+	heading, escaped := false, false
 	for line := range strings.SplitAfterSeq(text, "\n") {
 		comment, isHeading := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "#: ")
 		switch {
 		case isHeading && !heading:
 			cells = append(cells, cell{name: comment, until: 99})
-			unescape = false
+			escaped = false
 		case isHeading:
 			last := &cells[len(cells)-1]
-			unescape = unescape || comment == "escaped text"
+			escaped = escaped || comment == "escaped text"
 			readVersion(t, file, comment, "since 3.", &last.since)
 			readVersion(t, file, comment, "until 3.", &last.until)
 			if rule, ok := strings.CutPrefix(comment, "rule "); ok {
@@ -121,8 +122,8 @@ func parseCells(t *testing.T, file, text string) []cell {
 			if want, ok := strings.CutPrefix(line, "#= "); ok {
 				last.want = want
 			}
-			if unescape {
-				line = unescaped(line)
+			if escaped {
+				line = unescape(line)
 			}
 			last.script += line
 		}
@@ -133,8 +134,8 @@ func parseCells(t *testing.T, file, text string) []cell {
 
 var escapes = regexp.MustCompile(`\\(x[0-9a-f]{2}|u[0-9a-f]{4}|[rnftv\\])`)
 
-// unescaped reads the escapes that Python and Go strings share.
-func unescaped(line string) string {
+// unescape decodes the escapes that Python and Go strings share.
+func unescape(line string) string {
 	return escapes.ReplaceAllStringFunc(line, func(escape string) string {
 		r, _, _, err := strconv.UnquoteChar(escape, 0)
 		if err != nil {
@@ -156,9 +157,9 @@ func readVersion(t *testing.T, file, comment, prefix string, into *int) {
 	*into = n
 }
 
-// TestAttempts tries to break the language rules, on every CPython: each attempt is refused,
+// TestAttempts tries to break the language rules on every CPython: each attempt is refused,
 // raises, or gains nothing. Each one works in at least one plain interpreter: an attempt that
-// never works shows nothing.
+// never works proves nothing.
 func TestAttempts(t *testing.T) {
 	cells := readCorpus(t, "attempts", fewestAttempts)
 	potent := map[string]bool{}
@@ -166,15 +167,15 @@ func TestAttempts(t *testing.T) {
 	for _, p := range all {
 		workingAttempts(t, p, cells, potent)
 		t.Run(p.name, func(t *testing.T) {
-			leaveOthers(t, all, p)
+			skipOtherPythons(t, all, p)
 			testAttempts(t, p, cells)
 		})
 	}
-	checkPotency(t, cells, potent)
+	checkAttemptsWork(t, cells, potent)
 }
 
 func testAttempts(t *testing.T, p python, cells []cell) {
-	runner := underPreset(t, p, cells)
+	runner := runnersByPreset(t, p, cells)
 	var refused atomic.Int32
 	eachCell(t, p, cells, func(c cell) error {
 		res, err := runner(c).Run(t.Context(), run.Request{Script: run.Script{Source: c.script, Variables: []string{"escaped"}, Restricted: true}})
@@ -193,9 +194,9 @@ func testAttempts(t *testing.T, p python, cells []cell) {
 	t.Logf("%d attempts, %d refused before they ran", len(cells), refused.Load())
 }
 
-// checkPotency checks that an attempt works on most of the interpreters that it names: a
-// single one may have been fixed since.
-func checkPotency(t *testing.T, cells []cell, potent map[string]bool) {
+// checkAttemptsWork checks that each attempt works on most of the interpreters that it names: a
+// single interpreter may have been fixed since.
+func checkAttemptsWork(t *testing.T, cells []cell, potent map[string]bool) {
 	claimed, weak := 0, 0
 	all := pythons(t)
 	for _, c := range cells {
@@ -219,8 +220,8 @@ func checkPotency(t *testing.T, cells []cell, potent map[string]bool) {
 //go:embed testdata/working.py
 var workingProgram string
 
-// workingAttempts adds the names of the cells that succeed without the rules: they run like
-// files, each in its own process.
+// workingAttempts adds the names of the cells that succeed without the rules. They run as files,
+// each in its own process.
 func workingAttempts(t *testing.T, p python, cells []cell, working map[string]bool) {
 	t.Helper()
 	scripts := map[string]string{}
@@ -248,14 +249,14 @@ func workingAttempts(t *testing.T, p python, cells []cell, working map[string]bo
 	}
 }
 
-// TestRefusals tests each rule alone: another rule would often stop the same attempt, and
-// hide that this one is missing. The cells cover every rule on the page about the rules.
+// TestRefusals tests each rule alone: another rule would often stop the same attempt and hide
+// that this one is missing. The cells cover every rule in the documentation of the rules.
 func TestRefusals(t *testing.T) {
 	cells := readCorpus(t, "refusals", fewestRefusals)
 	all := pythons(t)
 	for _, p := range all {
 		t.Run(p.name, func(t *testing.T) {
-			leaveOthers(t, all, p)
+			skipOtherPythons(t, all, p)
 			testRefusals(t, p, cells)
 		})
 	}
@@ -275,7 +276,7 @@ func TestRefusals(t *testing.T) {
 }
 
 func testRefusals(t *testing.T, p python, cells []cell) {
-	runner := underPreset(t, p, cells)
+	runner := runnersByPreset(t, p, cells)
 	eachCell(t, p, cells, func(c cell) error {
 		res, err := runner(c).Run(t.Context(), run.Request{Script: run.Script{Source: c.script, Restricted: true}})
 		if err != nil {
@@ -292,7 +293,7 @@ func testRefusals(t *testing.T, p python, cells []cell) {
 	})
 }
 
-// rulesOn returns the rules in the first column of the page's table.
+// rulesOn returns the first column of the table of rules on a page.
 func rulesOn(page string) (rules []string) {
 	_, table, _ := strings.Cut(page, "\n| rule | refuses |\n")
 	table, _, _ = strings.Cut(table, "\n\n")
@@ -305,7 +306,7 @@ func rulesOn(page string) (rules []string) {
 	return rules
 }
 
-// TestWallsBehind tests the checks that no script reaches, because others come first.
+// TestWallsBehind tests checks that no script reaches because other checks come first.
 func TestWallsBehind(t *testing.T) {
 	for _, p := range pythons(t) {
 		out, err := exec.CommandContext(t.Context(), p.Path, "-I", corpora+"/behind.py", rulesFile(t)).CombinedOutput()
@@ -325,7 +326,7 @@ func rulesFile(t *testing.T) string {
 	return path
 }
 
-// TestBenign runs ordinary code under the rules.
+// TestBenign checks that ordinary code runs under the rules.
 func TestBenign(t *testing.T) {
 	cells := readCorpus(t, "benign", fewestBenign)
 	for _, p := range mainPythons(t) {
@@ -336,7 +337,7 @@ func TestBenign(t *testing.T) {
 }
 
 func testBenign(t *testing.T, p python, cells []cell) {
-	runner := underPreset(t, p, cells)
+	runner := runnersByPreset(t, p, cells)
 	eachCell(t, p, cells, func(c cell) error {
 		res, err := runner(c).Run(t.Context(), run.Request{Script: run.Script{Source: c.script, Context: map[string]any{}, Restricted: true}})
 		if err != nil {
@@ -353,7 +354,7 @@ func testBenign(t *testing.T, p python, cells []cell) {
 	})
 }
 
-// eachCell runs the cells that this interpreter supports, several at a time.
+// eachCell runs the cells that this interpreter supports, concurrently.
 func eachCell(t *testing.T, p python, cells []cell, try func(cell) error) {
 	var running sync.WaitGroup
 	places := make(chan struct{}, 4)

@@ -23,11 +23,11 @@ var (
 	cpythonList string
 )
 
-// listedMinor is the 3.N that testdata/cpython.txt was made with. On others, differences
+// listedMinor is the 3.N that testdata/cpython.txt was made with. On other versions, differences
 // are logged and do not fail the test.
 const listedMinor = 11
 
-// suiteModule is one module of CPython's own tests, and what cannot pass.
+// suiteModule is one module of CPython's own tests, with the tests that cannot pass.
 type suiteModule struct {
 	name    string
 	short   bool              // in the short set
@@ -38,7 +38,8 @@ type suiteModule struct {
 	leftOut []string          // tests that would end the whole module
 }
 
-// CPython's own tests need everything that CPython needs from a kernel.
+// TestCPythonSuite runs CPython's own tests in the sandbox: they use everything that CPython
+// needs from a kernel.
 func TestCPythonSuite(t *testing.T) {
 	modules, err := parseSuite(cpythonList)
 	if err != nil {
@@ -70,8 +71,8 @@ func TestCPythonSuite(t *testing.T) {
 	}
 }
 
-// suitePython returns the first interpreter that has its tests installed, or that of
-// CORDON_TEST_SUITE.
+// suitePython returns the interpreter of CORDON_TEST_SUITE, or the first one that has its tests
+// installed.
 func suitePython(t *testing.T) python {
 	suite := os.Getenv("CORDON_TEST_SUITE")
 	for _, p := range pythons(t) {
@@ -80,12 +81,12 @@ func suitePython(t *testing.T) python {
 			return p
 		}
 	}
-	missing(t, "no interpreter here has CPython's own tests: apt-get install libpython3-testsuite, or CORDON_TEST_SUITE (%q) belongs to none that was found", suite)
+	skipOrFail(t, "no interpreter here has CPython's own tests: apt-get install libpython3-testsuite, or CORDON_TEST_SUITE (%q) belongs to none that was found", suite)
 	return python{}
 }
 
-// run returns the differences from the list. path is the directory of the tests if they are
-// not in the standard library.
+// run runs the module and returns the differences from the list. path is the directory of the
+// tests if they are not in the standard library.
 func (m suiteModule) run(t *testing.T, r runner, path string) (differences []string) {
 	res, err := r.Run(t.Context(), run.Request{
 		Script: run.Script{Source: cpythonRunner, Name: m.name, Context: map[string]any{"module": m.name, "left_out": m.leftOut, "path": path}},
@@ -120,7 +121,7 @@ func (m suiteModule) run(t *testing.T, r runner, path string) (differences []str
 			differences = append(differences, news)
 			continue
 		}
-		t.Log(news) // tests that pass now, which must not break a build
+		t.Log(news) // tests that pass now; they must not break a build
 	}
 	if least := max(m.atLeast, 1); got.Ran < least && !used["(import)"] {
 		differences = append(differences, fmt.Sprintf("%s: %d tests were run, and %d should be", m.name, got.Ran, least))

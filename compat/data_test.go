@@ -1,7 +1,7 @@
 package compat_test
 
-// The parts of the standard library that compute. They need little from the
-// kernel, but much from the private root: shared libraries, time zones, locales.
+// The computational parts of the standard library. They need little from the kernel, but much
+// from the private root: shared libraries, time zones, locales.
 
 var _ = table("numbers",
 	script{name: "decimal, fractions, statistics", result: `["0.3", "3.142857142857142857142857142857142857142857142857143", "5/6", 2, 2.5, "1.00E+3"]`, source: `
@@ -125,7 +125,7 @@ c = http.cookies.SimpleCookie(); c["a"] = "b"
 result = [urllib.parse.urlsplit("https://example.com/x").netloc, urllib.parse.urlencode({"a": 1, "b": "é"}),
           http.HTTPStatus(404).phrase, str(ipaddress.ip_network("10.0.0.0/24").broadcast_address), c["a"].OutputString()]
 `},
-	// The locale that is built into glibc, and names that it lacks.
+	// A locale that is built into glibc, and one that does not exist.
 	script{name: "locale", result: `["C.UTF-8", "UTF-8", ".", "unsupported locale setting"]`, source: `
 import locale
 name = locale.setlocale(locale.LC_ALL, "")
@@ -166,7 +166,7 @@ import ssl
 c = ssl.create_default_context()
 result = [c.verify_mode == ssl.CERT_REQUIRED, c.check_hostname, ssl.OPENSSL_VERSION.startswith("OpenSSL")]
 `},
-	script{name: "a TLS handshake in memory fails as it should", result: `"SSLWantReadError"`, source: `
+	script{name: "TLS handshake in memory fails", result: `"SSLWantReadError"`, source: `
 import ssl
 left, right = ssl.MemoryBIO(), ssl.MemoryBIO()
 try: ssl.create_default_context().wrap_bio(left, right, server_hostname="example.com").do_handshake()

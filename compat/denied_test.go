@@ -4,8 +4,8 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// A wall must refuse at once, and with a clear error: an agent that reads "PermissionError"
-// stops, one whose script hangs tries again.
+// A wall must refuse at once and with a clear error: an agent that reads "PermissionError" stops,
+// but an agent whose script hangs tries again.
 
 var _ = table("processes are refused",
 	script{name: "subprocess.run", outcome: run.Raised, exception: "PermissionError",
@@ -67,7 +67,7 @@ p.join()
 import pty
 pty.openpty()
 `},
-	// Whatever else goes wrong, it ends with an error.
+	// Which calls are refused may vary, but the script must end with an error.
 	script{name: "multiprocessing.Pool", result: `true`, violation: anyViolation, source: `
 import multiprocessing
 try:
@@ -161,7 +161,7 @@ with open("lock", "w") as f:
     fcntl.flock(f, fcntl.LOCK_EX)
 `},
 	// The tmpfs refuses to execute files; nothing here may hang.
-	script{name: "ctypes of an own library", outcome: run.Raised, exception: "OSError", source: `
+	script{name: "ctypes with a library from /tmp", outcome: run.Raised, exception: "OSError", source: `
 import ctypes, pathlib
 pathlib.Path("mine.so").write_bytes(b"\x7fELF" + bytes(60))
 ctypes.CDLL("/tmp/mine.so")

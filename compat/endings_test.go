@@ -95,7 +95,7 @@ print("out")
 print("err", file=sys.stderr)
 sys.stderr.write("more\n")
 `},
-	script{name: "both to one place keep their order", stdout: "1\n2\n3\n", source: `
+	script{name: "stdout and stderr to one descriptor keep their order", stdout: "1\n2\n3\n", source: `
 import os, sys
 os.dup2(1, 2)
 print(1)
@@ -116,7 +116,7 @@ print("x")
 sys.stdout.close()
 result = "still here"
 `},
-	script{name: "is no terminal", result: `[false, false, false, "utf-8", "utf-8", 80]`, source: `
+	script{name: "not a terminal", result: `[false, false, false, "utf-8", "utf-8", 80]`, source: `
 import os, shutil, sys
 result = [sys.stdin.isatty(), sys.stdout.isatty(), os.isatty(2), sys.stdout.encoding, sys.getfilesystemencoding(), shutil.get_terminal_size().columns]
 `},
@@ -131,7 +131,7 @@ def say():
 threads = [threading.Thread(target=say) for _ in range(8)]
 for t in threads: t.start()
 `},
-	script{name: "is cut at the limit", limits: policy.Limits{Output: 1000}, stdout: strings.Repeat("x", 1000),
+	script{name: "truncated at the limit", limits: policy.Limits{Output: 1000}, stdout: strings.Repeat("x", 1000),
 		result: `"went on"`, check: func(t *testing.T, res run.Result) {
 			if !res.StdoutTruncated || res.StdoutSize != 100_000 {
 				t.Errorf("truncated %v, size %d", res.StdoutTruncated, res.StdoutSize)
@@ -140,26 +140,26 @@ for t in threads: t.start()
 print("x" * 100000, end="")
 result = "went on"
 `},
-	// People debug a timeout with what was printed before it.
-	script{name: "before a timeout is kept", limits: policy.Limits{WallTime: 300 * time.Millisecond},
+	// Users debug a timeout with the output before it.
+	script{name: "kept after a timeout", limits: policy.Limits{WallTime: 300 * time.Millisecond},
 		outcome: run.TimedOut, error: []string{"wall time limit of 300ms"}, stdout: "got here\n", stderr: []string{"here too\n"}, source: `
 import sys, time
 print("got here")
 print("here too", file=sys.stderr)
 time.sleep(60)
 `},
-	script{name: "before a CPU limit is kept", limits: policy.Limits{CPUTime: time.Second},
+	script{name: "kept after a CPU limit", limits: policy.Limits{CPUTime: time.Second},
 		outcome: run.OutOfCPU, error: []string{"CPU time limit of 1s"}, stdout: "got here\n", source: `
 print("got here")
 while True: pass
 `},
-	script{name: "before a memory limit is kept", limits: policy.Limits{Memory: 64 * policy.MiB},
+	script{name: "kept after a memory limit", limits: policy.Limits{Memory: 64 * policy.MiB},
 		outcome: run.OutOfMemory, error: []string{"memory limit of 64MiB"}, stdout: "got here\n", stderr: []string{""}, source: `
 print("got here")
 x = []
 while True: x.append(bytes(1 << 20))
 `},
-	script{name: "before a crash is kept", outcome: run.Signaled, stdout: "got here\n", source: `
+	script{name: "kept after a crash", outcome: run.Signaled, stdout: "got here\n", source: `
 import ctypes
 print("got here")
 ctypes.string_at(0)
@@ -191,9 +191,9 @@ getpass.getpass()
 `},
 )
 
-// The guest's surroundings, as documented.
-var _ = table("surroundings",
-	script{name: "environment", result: `{"HOME": "/tmp", "TMPDIR": "/tmp", "LANG": "C.UTF-8", "PATH": "",
+// The guest's environment, as documented.
+var _ = table("process environment",
+	script{name: "environment variables", result: `{"HOME": "/tmp", "TMPDIR": "/tmp", "LANG": "C.UTF-8", "PATH": "",
  "PYTHONUNBUFFERED": "1", "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1",
  "MKL_NUM_THREADS": "1", "NUMEXPR_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1"}`, source: `
 import os
@@ -229,12 +229,12 @@ result = [sys.executable != "", sys.flags.isolated == 1, sys.flags.utf8_mode == 
 	script{name: "the standard library imports", since: 10, result: `[]`, stderr: []string{""}, violation: anyViolation, source: standardLibrary},
 )
 
-// Known differences from an ordinary process, and their reasons. They are documented, so
-// a change here changes the documentation.
+// Known differences from an ordinary process, and their reasons. They are documented: update the
+// documentation when they change.
 var _ = table("known differences",
 	// The guest is the first process of its pid namespace, and the kernel drops signals
 	// to it unless it has a handler.
-	script{name: "signals with their default action are dropped", result: `["still here", 1]`, source: `
+	script{name: "signals with the default action are dropped", result: `["still here", 1]`, source: `
 import os, signal
 os.kill(os.getpid(), signal.SIGTERM)
 os.kill(os.getpid(), signal.SIGKILL)
@@ -246,8 +246,8 @@ result = [os.path.exists("/proc"), os.path.exists("/sys")]
 `},
 )
 
-// standardLibrary imports all modules that the interpreter lists. Those that are missing on
-// Debian, or need a display, do not count.
+// standardLibrary imports all modules that the interpreter lists, except those that Debian lacks
+// or that need a display.
 const standardLibrary = `
 import importlib, sys, warnings
 warnings.simplefilter("ignore")

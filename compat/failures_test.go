@@ -11,9 +11,9 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// The report of an exception comes from the interpreter: the exception is not asked for its
-// traceback, and no file that it names is read.
-func TestFailuresOfLiars(t *testing.T) {
+// TestLyingExceptions checks that the report of an exception comes from the interpreter: the
+// traceback is not read from the exception object, and no file that it names is read.
+func TestLyingExceptions(t *testing.T) {
 	const restricted = `
 asked = []
 class Fake:
@@ -70,7 +70,8 @@ exec(compile("raise E('x')", FILE, "exec"))
 	}
 }
 
-// An exception of the rules' class that a script created is not a violation.
+// TestForgedRefusals checks that an exception of the rules' class is not a violation if a script
+// created it.
 func TestForgedRefusals(t *testing.T) {
 	const script = `
 import json

@@ -133,14 +133,14 @@ with open("a", "rb") as a, open("b", "wb") as b, open("c", "wb") as c:
     os.sendfile(c.fileno(), a.fileno(), 0, 10)
 result = [open("b").read(), open("c").read()]
 `},
-	script{name: "scratch takes what its limit says", limits: policy.Limits{Scratch: 64 * policy.MiB}, result: `50331648`, source: `
+	script{name: "scratch can be filled to its limit", limits: policy.Limits{Scratch: 64 * policy.MiB}, result: `50331648`, source: `
 import os
 with open("big", "wb") as f:
     for _ in range(48): f.write(bytes(1 << 20))
 result = os.path.getsize("big")
 os.unlink("big")
 `},
-	script{name: "import of an own module", result: `[42, "mine.py"]`, source: `
+	script{name: "import a module from /tmp", result: `[42, "mine.py"]`, source: `
 import importlib, os, sys
 open("mine.py", "w").write("answer = 42\n")
 sys.path.insert(0, os.getcwd())

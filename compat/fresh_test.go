@@ -7,7 +7,8 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Workers are forked from one process, and must not share the state of its random sources.
+// TestRandomDiffersInEachRun checks that workers, which are forked from one process, do not share
+// the state of its random generators.
 func TestRandomDiffersInEachRun(t *testing.T) {
 	const source = `
 import multiprocessing.process, random, secrets, ssl, tempfile, uuid
@@ -21,7 +22,7 @@ result = [random.random(), secrets.token_hex(8), str(uuid.uuid4()), tempfile.mkt
 	}
 }
 
-// testRandom runs a script that returns a list of values, none of which may repeat.
+// testRandom runs a script repeatedly; none of the values that it returns may repeat.
 func testRandom(t *testing.T, p python, source string, preload ...string) {
 	r := p.runner(t, policy.Policy{Preload: preload})
 	seen := map[any]bool{}

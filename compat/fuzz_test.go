@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// TestFuzzedScripts splices scripts from the corpora, and runs those that the language rules
+// TestFuzzedScripts splices scripts from the corpora and runs those that the language rules
 // accept in a plain interpreter with an audit hook: none may do what the rules prevent.
-// CORDON_TEST_FUZZ sets how long, on each CPython, and makes other scripts each time; without
-// it they are always the same.
+// CORDON_TEST_FUZZ sets the duration on each CPython and makes different scripts each time;
+// without it, the scripts are always the same.
 func TestFuzzedScripts(t *testing.T) {
 	lasts, seed := 3*time.Second, int64(1)
 	if text := os.Getenv("CORDON_TEST_FUZZ"); text != "" {
@@ -31,7 +31,7 @@ func TestFuzzedScripts(t *testing.T) {
 	all := pythons(t)
 	for _, p := range all {
 		t.Run(p.name, func(t *testing.T) {
-			leaveOthers(t, all, p)
+			skipOtherPythons(t, all, p)
 			cmd := exec.CommandContext(t.Context(), p.Path, "-I", program, rules, strconv.FormatFloat(lasts.Seconds(), 'f', 1, 64), strconv.FormatInt(seed, 10))
 			cmd.Dir = t.TempDir()
 			output, ended := cmd.Output()

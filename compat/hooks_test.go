@@ -8,9 +8,10 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// left leaves objects whose finalizers may run late: young objects, objects that another
-// finalizer created, and with a large size objects that the collector has already visited.
-const left = `
+// lateFinalizers is a hook that leaves objects whose finalizers may run late: young objects,
+// objects that another finalizer created, and, with a large size, objects that the collector
+// has already visited.
+const lateFinalizers = `
 import functools, json, random, re
 
 class Item:
@@ -32,13 +33,13 @@ random.seed(1)
 result["output"] = [double(item.n), double.cache_info().misses, json.loads("[1]"), bool(re.match("a", "ab"))]
 `
 
-// TestHooks calls a hook on every CPython: each call has its own answer and its own output,
-// and nothing from another call.
+// TestHooks calls a hook on every CPython and checks that each call has its own result and
+// output, and nothing from another call.
 func TestHooks(t *testing.T) {
 	for _, p := range pythons(t) {
 		t.Run(p.name, func(t *testing.T) {
 			r := newRunner(t, policy.Policy{Python: p.Found})
-			h, err := r.OpenHook(t.Context(), run.HookSpec{Script: left, Trust: policy.TrustPlatform, Workers: 1})
+			h, err := r.OpenHook(t.Context(), run.HookSpec{Script: lateFinalizers, Trust: policy.TrustPlatform, Workers: 1})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -54,7 +55,7 @@ func TestHooks(t *testing.T) {
 				}
 				res, err := h.Call(t.Context(), map[string]any{"n": n, "size": size}, nil)
 				want := fmt.Sprintf("[%d,1,[1],true]", 2*n)
-				if err != nil || string(res.Value) != want || res.Stdout != ended(n) {
+				if err != nil || string(res.Value) != want || res.Stdout != finalizerOutput(n) {
 					t.Fatalf("call %d: %s %q %q %v", n, res.Value, res.Error, res.Stdout, err)
 				}
 			}
@@ -65,8 +66,8 @@ func TestHooks(t *testing.T) {
 	}
 }
 
-// ended is what the finalizers of a call print.
-func ended(n int) string {
+// finalizerOutput returns what the finalizers of a call print.
+func finalizerOutput(n int) string {
 	if n == 0 {
 		return "ended 0\n"
 	}

@@ -5,13 +5,13 @@ import (
 )
 
 var _ = table("language",
-	script{name: "is main", result: `["__main__", true, ["<script>"]]`, source: `
+	script{name: "runs as __main__", result: `["__main__", true, ["<script>"]]`, source: `
 import sys
 if __name__ == "__main__":
     import __main__
     result = [__name__, __main__.__dict__ is globals(), sys.argv]
 `},
-	script{name: "pickle of own classes", result: `[[1, 2], 6]`, source: `
+	script{name: "pickle of classes in the script", result: `[[1, 2], 6]`, source: `
 import pickle
 class Point:
     def __init__(self, x, y): self.x, self.y = x, y
@@ -24,7 +24,7 @@ import copy
 a = [[1]]; b = copy.deepcopy(a); c = copy.copy(a); c[0].append(2)
 result = [b, a]
 `},
-	// dataclasses look their module up in sys.modules by its name.
+	// dataclasses look up their module in sys.modules by name.
 	script{name: "dataclass with annotations", result: `[{"x": 1, "y": "a", "z": []}, true, "Point(x=1, y='a', z=[])"]`, source: `
 from __future__ import annotations
 from dataclasses import asdict, dataclass, field
@@ -127,7 +127,7 @@ exec(compile("x = 1 + 2", "<made>", "exec"), space)
 tree = ast.parse("a+b", mode="eval")
 result = [space["x"], eval("3 + n", {"n": 4}), type(tree.body).__name__, ast.unparse(tree)]
 `},
-	// inspect and traceback find the script's lines, as in a file.
+	// inspect and traceback find the lines of the script, as they do in a file.
 	script{name: "inspect", result: `["(a, b=1, *, c)", true, "def f(a, b=1, *, c): pass\n"]`, source: `
 import inspect
 def f(a, b=1, *, c): pass
@@ -172,7 +172,7 @@ except RecursionError: result = "caught"
 	script{name: "assertion", outcome: run.Raised, exception: "AssertionError", error: []string{"must hold"}, source: `
 assert 1 > 2, "must hold"
 `},
-	script{name: "no access to our bootstrap by name", result: `[]`, source: `
+	script{name: "names of the bootstrap are not visible", result: `[]`, source: `
 result = [n for n in ("worker", "syscaller", "CHANNEL") if n in globals()]
 `},
 	script{name: "gc and weakref", result: `[true, true]`, source: `

@@ -19,10 +19,10 @@ import (
 type python struct {
 	interpreter.Interpreter
 	name string      // unique, for subtests
-	tier policy.Tier // that runs it
+	tier policy.Tier // the tier that runs it
 }
 
-// policy returns p with this interpreter for scripts.
+// policy returns a policy that runs scripts with this interpreter.
 func (p python) policy(with policy.Policy) policy.Policy {
 	if p.tier == policy.TierWasm {
 		with.PythonWasm = p.Found
@@ -32,7 +32,7 @@ func (p python) policy(with policy.Policy) policy.Policy {
 	return with
 }
 
-// runner starts a Runner for it.
+// runner starts a Runner for this interpreter.
 func (p python) runner(t *testing.T, with policy.Policy) tierRunner {
 	t.Helper()
 	return tierRunner{startRunner(t, cordon.Options{Policy: p.policy(with), Tier: p.tier, Idle: 2}), p.tier}
@@ -49,16 +49,16 @@ func (r tierRunner) Run(ctx context.Context, req run.Request) (run.Result, error
 	return r.Runner.Run(ctx, req)
 }
 
-// minor is the 11 of 3.11.
+// minor returns N of version 3.N.
 func (p python) minor() int { return p.Version[1] }
 
-// pythons returns the interpreters of CORDON_TEST_PYTHONS, or else all that PATH and pyenv
-// have and cordon supports.
+// pythons returns the interpreters of CORDON_TEST_PYTHONS, or else all supported interpreters in
+// PATH and pyenv.
 func pythons(t *testing.T) []python {
 	named := filepath.SplitList(os.Getenv("CORDON_TEST_PYTHONS"))
 	candidates := named
 	if len(named) == 0 {
-		candidates = installed(t)
+		candidates = installedPythons(t)
 	}
 	var all []python
 	for _, path := range candidates {
@@ -83,9 +83,9 @@ func pythons(t *testing.T) []python {
 	return all
 }
 
-// mainPythons keeps the system's interpreter, the oldest and the newest: what works on these
-// works on those between, so only a long run tries all. `make test-all` tries on every one
-// what a script must not be able to do.
+// mainPythons returns the system's interpreter, the oldest and the newest: what works on these
+// works on the versions between, so only a long run tests all. `make test-all` tests on every
+// interpreter what a script must not be able to do.
 func mainPythons(t *testing.T) []python {
 	all := pythons(t)
 	if hosttest.Long() {
@@ -100,17 +100,17 @@ func isMain(all []python, p python) bool {
 	return p.Path == all[0].Path || p.name == oldest.name || p.name == newest.name
 }
 
-// leaveOthers skips tests that take seconds on each Python, except for the main ones, unless
-// `make test-all` runs.
-func leaveOthers(t *testing.T, all []python, p python) {
+// skipOtherPythons skips a test that takes seconds on each Python if p is not a main one, except
+// in `make test-all`.
+func skipOtherPythons(t *testing.T, all []python, p python) {
 	t.Helper()
 	if !isMain(all, p) {
 		hosttest.NeedsExtra(t, hosttest.OtherPythons)
 	}
 }
 
-// installed lists candidates, the system's first, so that -short tests it.
-func installed(t *testing.T) []string {
+// installedPythons lists candidates. The system's interpreter is first, so that -short tests it.
+func installedPythons(t *testing.T) []string {
 	var found []string
 	for _, dir := range append([]string{"/usr/bin", "/usr/local/bin"}, filepath.SplitList(os.Getenv("PATH"))...) {
 		if path := filepath.Join(dir, "python3"); isFile(path) {
@@ -138,7 +138,7 @@ func isFile(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// newRunner starts a Runner that is closed with the test.
+// newRunner starts a Runner that is closed when the test ends.
 func newRunner(t *testing.T, p policy.Policy) *cordon.Runner {
 	t.Helper()
 	return startRunner(t, cordon.Options{Policy: p, Idle: 2})
@@ -158,8 +158,9 @@ func startRunner(t *testing.T, options cordon.Options) *cordon.Runner {
 	return r
 }
 
-// missing ends a test that needs something that the host lacks.
-func missing(t *testing.T, format string, args ...any) {
+// skipOrFail skips a test that needs something that the host lacks, or fails it if
+// CORDON_REQUIRE_HOST=1.
+func skipOrFail(t *testing.T, format string, args ...any) {
 	t.Helper()
 	if os.Getenv("CORDON_REQUIRE_HOST") == "1" {
 		t.Fatalf(format, args...)

@@ -12,8 +12,8 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// keepsGenerators is a module that seeds and uses every kind of generator while it is
-// imported, and keeps each of them somewhere else.
+// keepsGenerators is a module that seeds and uses every kind of random generator during import,
+// and stores each in a different place.
 const keepsGenerators = `
 import _random
 import multiprocessing.process
@@ -79,24 +79,24 @@ def draw():
     yield "a new one", numpy.random.default_rng().random()
 `
 
-// drawing draws from such a module.
-func drawing(module string) string {
+// drawScript returns a script that draws from the generators of such a module.
+func drawScript(module string) string {
 	return "import " + module + "\nresult = {name: str(value) for name, value in " + module + ".draw()}"
 }
 
-// Guests are copies of one process. No two of them draw the same numbers, whatever
-// preloaded modules have seeded and hidden.
+// TestRandomnessIsNotShared checks that guests, which are copies of one process, never draw the
+// same numbers, even if preloaded modules seed generators and hide them.
 func TestRandomnessIsNotShared(t *testing.T) {
 	python := environmentWith(t, map[string]string{"keeps_generators.py": keepsGenerators, "keeps_arrays.py": keepsArrays}, "numpy", "numpy.libs")
 	for _, module := range []string{"keeps_generators", "keeps_arrays"} {
 		t.Run(module, func(t *testing.T) {
 			r := newRunner(t, policy.Policy{Python: python, Preload: []string{module}})
 			drawAll(t, 40, func() (run.Result, error) {
-				return r.Run(t.Context(), run.Request{Script: run.Script{Source: drawing(module)}})
+				return r.Run(t.Context(), run.Request{Script: run.Script{Source: drawScript(module)}})
 			})
 		})
 	}
-	// Modules that the guest imports itself were never shared, also in single runs.
+	// Modules that the guest imports itself are never shared, including in single runs.
 	t.Run("single runs", func(t *testing.T) {
 		drawAll(t, 3, func() (run.Result, error) {
 			r, err := cordon.NewRunner(cordon.Options{Policy: policy.Policy{Python: python}, OneShot: true})
@@ -121,7 +121,7 @@ func TestRandomnessIsNotShared(t *testing.T) {
 	}
 }
 
-// drawAll runs guests that return what they draw, by name; no value may repeat.
+// drawAll runs guests that return the numbers they draw, by name; no value may repeat.
 func drawAll(t *testing.T, guests int, guest func() (run.Result, error)) {
 	t.Helper()
 	seen, again := map[string]bool{}, map[string]bool{}
@@ -146,8 +146,8 @@ func drawAll(t *testing.T, guests int, guest func() (run.Result, error)) {
 	}
 }
 
-// environmentWith makes a virtual environment from that of the tests, with our own modules
-// and copies of some packages.
+// environmentWith makes a virtual environment from that of the tests, with the given modules and
+// copies of the given packages.
 func environmentWith(t *testing.T, modules map[string]string, packages ...string) (python string) {
 	t.Helper()
 	from, err := filepath.EvalSymlinks(virtualEnvironment(t))

@@ -21,9 +21,9 @@ result = {1: "int", 2.5: "float", True and "true": "bool", None: "None"}
 result = [0.1, 1e300, 5e-324, -0.0, 123456789.125]
 `},
 	script{name: "big integers", result: "1" + strings.Repeat("0", 5000), source: `result = 10 ** 5000`},
-	script{name: "big integers go in", context: json.RawMessage(strings.Repeat("9", 4000)),
+	script{name: "big integers in the context", context: json.RawMessage(strings.Repeat("9", 4000)),
 		result: "1" + strings.Repeat("0", 4000), source: `result = context + 1`},
-	script{name: "the edges of machine integers", result: `[2147483647, -2147483648, 9223372036854775807, -9223372036854775809, 0]`, source: `
+	script{name: "limits of machine integers", result: `[2147483647, -2147483648, 9223372036854775807, -9223372036854775809, 0]`, source: `
 result = [2**31 - 1, -2**31, 2**63 - 1, -2**63 - 1, 0]
 `},
 	script{name: "subclasses", result: `[{"a": 2, "b": 1}, {"z": 1, "a": 2}, {"k": [1]}, [1, 2], 2, "text", 2.5]`, source: `
@@ -52,7 +52,7 @@ result = 0
 for _ in range(499): result = [result]
 `},
 	script{name: "499 deep goes in and out", context: json.RawMessage(nested(499)), result: nested(499), source: `result = context`},
-	script{name: "600 deep", outcome: run.InvalidOutput, error: []string{"result[0]", "nested", "500"}, check: noAccusation, source: `
+	script{name: "600 deep", outcome: run.InvalidOutput, error: []string{"result[0]", "nested", "500"}, check: checkNotForged, source: `
 result = 0
 for _ in range(600): result = [result]
 `},
@@ -72,7 +72,7 @@ result = list(range(1000000))
 `},
 )
 
-var _ = table("results that are none",
+var _ = table("invalid results",
 	script{name: "NaN", outcome: run.InvalidOutput, error: []string{"result['a'][1]", "float nan"}, source: `result = {"a": [1, float("nan")]}`},
 	script{name: "infinity", outcome: run.InvalidOutput, error: []string{"result", "float -inf"}, source: `result = -float("inf")`},
 	script{name: "bytes", outcome: run.InvalidOutput, error: []string{"result['data']", "bytes"}, source: `result = {"data": b"x"}`},
@@ -100,7 +100,7 @@ result = [json, len]
 result = []
 result.append(result)
 `},
-	script{name: "subclass inside what is none", outcome: run.InvalidOutput, error: []string{"result['c'][1]", "bytes"}, source: `
+	script{name: "invalid value inside a subclass", outcome: run.InvalidOutput, error: []string{"result['c'][1]", "bytes"}, source: `
 import collections
 result = collections.OrderedDict(c=[1, b""])
 `},
@@ -150,8 +150,8 @@ raise SystemExit(3)
 `},
 )
 
-// noAccusation checks that an unsuitable value is not reported as a forged report.
-func noAccusation(t *testing.T, res run.Result) {
+// checkNotForged checks that an invalid value is not reported as a forged report.
+func checkNotForged(t *testing.T, res run.Result) {
 	if strings.Contains(res.Error, "result channel") {
 		t.Errorf("error %q blames the guest wrongly", res.Error)
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// script is an ordinary script and its expected Result. Zero fields of the second part mean:
-// it succeeds, with no result, no output and no violation.
+// script is an ordinary script and its expected Result. If all expected fields are zero, the
+// script succeeds with no result, no output and no violation.
 type script struct {
 	name   string
 	source string
@@ -25,7 +25,7 @@ type script struct {
 	stdin     string
 	variables []string
 	limits    policy.Limits
-	since     int // the first 3.N that has what it uses
+	since     int // the first 3.N that can run it
 
 	// Expected Result.
 	result    string      // JSON; empty means null
@@ -40,7 +40,7 @@ type script struct {
 	check     func(*testing.T, run.Result)
 }
 
-// tables are all scripts; each table has its own file.
+// tables are all scripts by table.
 var tables = map[string][]script{}
 
 func table(name string, scripts ...script) bool {
@@ -48,7 +48,7 @@ func table(name string, scripts ...script) bool {
 	return true
 }
 
-// maxima are the operator's: high enough for the tests that request more than the defaults.
+// maxima are the operator's limits, high enough for tests that request more than the defaults.
 var maxima = policy.Limits{
 	WallTime: 2 * time.Minute, CPUTime: 2 * time.Minute,
 	Memory: 1 * policy.GiB, Output: 256 * policy.KiB, Scratch: 64 * policy.MiB,
@@ -67,14 +67,15 @@ func TestScripts(t *testing.T) {
 	}
 }
 
-// refusals are the tables of scripts that a wall must stop.
+// refusals returns the tables of scripts that a wall must stop.
 func refusals() map[string][]script {
 	refused := maps.Clone(tables)
 	maps.DeleteFunc(refused, func(name string, _ []script) bool { return !strings.HasSuffix(name, " refused") })
 	return refused
 }
 
-// testScripts runs tables, with the expected Result of each script on the tier.
+// testScripts runs the chosen tables. expected returns a script with the Result that it must have
+// on this tier.
 func testScripts(t *testing.T, p python, chosen map[string][]script, expected func(table string, s script) script) {
 	r := p.runner(t, policy.Policy{Maxima: maxima})
 	for name, scripts := range chosen {
@@ -92,7 +93,7 @@ func testScripts(t *testing.T, p python, chosen map[string][]script, expected fu
 	}
 }
 
-// runner is a Runner, or one for a certain tier.
+// runner is a Runner or a tierRunner.
 type runner interface {
 	Run(context.Context, run.Request) (run.Result, error)
 }
@@ -104,14 +105,14 @@ func (s script) test(t *testing.T, r runner) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.judge(t, res)
+	s.checkResult(t, res)
 	if t.Failed() {
 		t.Logf("error: %s\nresult: %.2000s\nstdout: %.2000s\nstderr: %.4000s\nviolations: %+v",
 			res.Error, res.Value, res.Stdout, res.Stderr, res.Violations)
 	}
 }
 
-func (s script) judge(t *testing.T, res run.Result) {
+func (s script) checkResult(t *testing.T, res run.Result) {
 	if want := cmp.Or(s.outcome, run.Succeeded); res.Outcome != want {
 		t.Errorf("outcome %s, want %s", res.Outcome, want)
 	}
@@ -149,7 +150,7 @@ func (s script) judge(t *testing.T, res run.Result) {
 		}
 		sameJSON(t, "variables", string(got), s.variable)
 	}
-	s.judgeViolations(t, res)
+	s.checkViolations(t, res)
 	if s.check != nil {
 		s.check(t, res)
 	}
@@ -162,8 +163,8 @@ const newProcess = "seccomp new process"
 // anyViolation is for scripts whose violations do not matter.
 var anyViolation = []string{"any"}
 
-// judgeViolations checks that each refused action is reported, and nothing else.
-func (s script) judgeViolations(t *testing.T, res run.Result) {
+// checkViolations checks that each refused action is reported, and nothing else.
+func (s script) checkViolations(t *testing.T, res run.Result) {
 	if slices.Equal(s.violation, anyViolation) {
 		return
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
-// searchConfig is what testdata/search/search.py reads.
+// searchConfig is the input of testdata/search/search.py.
 type searchConfig struct {
 	Source   string   `json:"source"`
 	Modules  []string `json:"modules"`
@@ -34,11 +34,10 @@ type searchReport struct {
 }
 
 // TestSearch passes objects that lie about themselves to everything that a restricted script
-// can reach, in a plain interpreter: their methods receive nothing that the rules do not
-// allow, and nothing in the library changes. CORDON_TEST_FUZZ sets how long, on each CPython
-// and for each preset, and makes another search each time; without it, the search is short
-// and always the same. CORDON_TEST_SEARCH is a regular expression for the callables that it
-// prefers.
+// can reach, in a plain interpreter: their methods must receive nothing that the rules do not
+// allow, and nothing in the library may change. CORDON_TEST_FUZZ sets the duration, for each
+// CPython and preset, and makes a different search each time; without it, the search is short
+// and always the same. CORDON_TEST_SEARCH is a regular expression for callables to prefer.
 func TestSearch(t *testing.T) {
 	lasts, seed := 3*time.Second, int64(1)
 	presets := policy.LanguagePresets()
@@ -55,7 +54,7 @@ func TestSearch(t *testing.T) {
 	for _, preset := range presets {
 		for _, p := range all {
 			t.Run(string(preset)+"/"+p.name, func(t *testing.T) {
-				leaveOthers(t, all, p)
+				skipOtherPythons(t, all, p)
 				report := search(t, p, preset, searchConfig{Seconds: lasts.Seconds(), Seed: seed, Focus: os.Getenv("CORDON_TEST_SEARCH")})
 				for _, f := range report.Findings {
 					t.Errorf("%s, with the seed %d:\n%s", f.Why, seed, f.Script)
@@ -72,9 +71,9 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// TestSearchFindsHoles adds holes of known kinds, which the search must find.
+// TestSearchFindsHoles checks that the search finds added holes of known kinds.
 func TestSearchFindsHoles(t *testing.T) {
-	// It ends when it has found them; the time is for a very busy machine.
+	// The search ends when it has found them; the time allows for a very busy machine.
 	report := search(t, pythons(t)[0], policy.LanguageStandard, searchConfig{Seconds: 300, Seed: 1, Plant: true, Focus: `^math\.[a-z]+_`})
 	for _, hole := range []string{"hands_over_a_class", "hands_over_a_namespace", "gives_a_function", "executes_a_name", "keeps_a_text"} {
 		if !slices.ContainsFunc(report.Findings, func(f searchFinding) bool { return strings.Contains(f.Script, "math."+hole) }) {

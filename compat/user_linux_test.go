@@ -11,9 +11,9 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/hosttest"
 )
 
-// Root and an ordinary user get their walls in different ways. In particular, an ordinary
-// user seldom has a cgroup. Then address space limits memory, and numpy fails in other
-// sandboxes.
+// TestAsOrdinaryUser repeats the tests as an ordinary user, whose walls are built differently
+// from root's. In particular, an ordinary user seldom has a cgroup. Then address space limits
+// memory, and numpy fails in other sandboxes.
 func TestAsOrdinaryUser(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("this is an ordinary user: the other tests are what this one would start")
@@ -34,7 +34,8 @@ func TestAsOrdinaryUser(t *testing.T) {
 	}
 	cmd := exec.CommandContext(t.Context(), binary, "-test.short", "-test.v", "-test.run=^(TestScripts|TestVirtualEnvironment|TestRandomnessIsNotShared)$")
 	cmd.Dir = dir
-	// A system PATH: other users cannot enter our home, where some interpreters are.
+	// The system PATH only: other users cannot enter our home directory, where some
+	// interpreters are.
 	cmd.Env = []string{"HOME=" + dir, "TMPDIR=" + dir, "PATH=/usr/local/bin:/usr/bin:/bin"}
 	venv := virtualEnvironment(t)
 	if closedToOthers(t, venv) {
@@ -57,8 +58,8 @@ func TestAsOrdinaryUser(t *testing.T) {
 	t.Logf("as uid %d: %d tests passed", uid, strings.Count(text, "--- PASS"))
 }
 
-// closedToOthers reports whether other users cannot enter a parent directory, often root's
-// home.
+// closedToOthers reports whether other users cannot enter a parent directory of path, often
+// root's home directory.
 func closedToOthers(t *testing.T, path string) bool {
 	t.Helper()
 	for ; path != "/"; path = filepath.Dir(path) {
@@ -73,7 +74,7 @@ func closedToOthers(t *testing.T, path string) bool {
 	return false
 }
 
-// withoutPasses removes passed tests from a log.
+// withoutPasses removes the lines of passed tests from a log.
 func withoutPasses(log string) string {
 	var kept []string
 	for line := range strings.Lines(log) {

@@ -11,8 +11,8 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// These run under the default limit, unless a script sets another: without a cgroup, memory
-// is counted as address space, of which numpy reserves much.
+// venvScripts run under the default memory limit unless they set another: without a cgroup,
+// memory is measured as address space, of which numpy reserves much.
 var venvScripts = []script{
 	{name: "numpy computes", limits: policy.Limits{Memory: 256 * policy.MiB}, result: `[[[19.0, 22.0], [43.0, 50.0]], -2.0, true, [6.0, 0.0], 4950]`, source: `
 import numpy as np
@@ -34,7 +34,7 @@ result = [list(q.shape), bool(np.allclose(q @ r, a))]
 `},
 	// OpenBLAS starts a thread for each CPU unless it is configured otherwise; with a limit
 	// of one thread that would be a violation.
-	{name: "numpy takes one thread", limits: policy.Limits{Threads: 1}, result: `160000.0`, source: `
+	{name: "numpy uses one thread", limits: policy.Limits{Threads: 1}, result: `160000.0`, source: `
 import numpy as np
 result = float((np.ones((400, 400)) @ np.ones((400, 400))).sum() / 400)
 `},
@@ -79,7 +79,7 @@ np.ones(1 << 27)
 import numpy as np
 kept = [np.ones(1 << 20) for _ in range(128)]
 `},
-	{name: "half of the limit is there", limits: policy.Limits{Memory: 256 * policy.MiB}, result: `16777216.0`, source: `
+	{name: "half of the limit is usable", limits: policy.Limits{Memory: 256 * policy.MiB}, result: `16777216.0`, source: `
 import numpy as np
 result = float(np.ones(1 << 24).sum())
 `},
@@ -102,13 +102,13 @@ result = [len(pd.read_csv("f.csv")), pd.read_pickle("f.pkl")["a"].tolist(), len(
 `},
 }
 
-// virtualEnvironment returns the environment that make test created in .cache/venv. Below
-// /tmp it would be hidden from guests, so it is copied.
+// virtualEnvironment returns the environment that make test created in .cache/venv, or a copy if
+// that is below /tmp, which is hidden from guests.
 func virtualEnvironment(t *testing.T) string {
 	t.Helper()
 	venv := os.Getenv("CORDON_TEST_VENV")
 	if venv == "" {
-		missing(t, "CORDON_TEST_VENV names no virtual environment with numpy and pandas: make test makes one in .cache/venv")
+		skipOrFail(t, "CORDON_TEST_VENV names no virtual environment with numpy and pandas: make test makes one in .cache/venv")
 	}
 	if !strings.HasPrefix(venv, "/tmp/") {
 		return venv
@@ -149,7 +149,8 @@ func TestVirtualEnvironment(t *testing.T) {
 	}
 }
 
-// Preloaded numpy and pandas are imported once, not in each run.
+// TestVirtualEnvironmentPreloaded checks that preloaded numpy and pandas are imported once, not in
+// each run.
 func TestVirtualEnvironmentPreloaded(t *testing.T) {
 	venv := virtualEnvironment(t)
 	r := newRunner(t, policy.Policy{Python: filepath.Join(venv, "bin", "python3"), Maxima: maxima, Preload: []string{"numpy", "pandas"}})

@@ -15,21 +15,21 @@ import (
 //go:embed testdata/cpython_wasm.txt
 var cpythonWasmList string
 
-// Runs CPython's own tests on copies of a started interpreter: they notice what a copy
-// would break.
+// TestWasmCPythonSuite runs CPython's own tests on copies of a started interpreter, to find what
+// copying breaks.
 func TestWasmCPythonSuite(t *testing.T) {
 	modules, err := parseSuite(cpythonWasmList)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, suite := wasmPython(t), unpacked(t, hosttest.NeedsExtra(t, hosttest.PythonWasmTests))
+	p, suite := wasmPython(t), unpackArchive(t, hosttest.NeedsExtra(t, hosttest.PythonWasmTests))
 	limits := policy.Limits{
 		WallTime: 5 * time.Minute, CPUTime: 2 * time.Minute,
 		Memory: 1 * policy.GiB, Output: 256 * policy.KiB, Scratch: 64 * policy.MiB, OpenFiles: 512,
 	}
 	options := cordon.Options{
 		Policy: p.policy(policy.Policy{Limits: limits, Maxima: limits, Read: []string{suite}}),
-		Tier:   p.tier, Idle: 2, Concurrent: 2, // each of them takes a processor
+		Tier:   p.tier, Idle: 2, Concurrent: 2, // each uses a full CPU
 	}
 	r := tierRunner{startRunner(t, options), p.tier}
 	for _, m := range modules {
@@ -46,9 +46,9 @@ func TestWasmCPythonSuite(t *testing.T) {
 	}
 }
 
-// unpacked returns a directory with the contents of an archive. It is not below /tmp, which
-// cannot be granted.
-func unpacked(t *testing.T, archive string) string {
+// unpackArchive returns a directory with the contents of a zip archive. It is not below /tmp,
+// which cannot be granted.
+func unpackArchive(t *testing.T, archive string) string {
 	t.Helper()
 	directory, err := os.MkdirTemp("/var/tmp", "cordon-suite-")
 	if err != nil {

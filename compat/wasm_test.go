@@ -10,9 +10,8 @@ import (
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
-// wasmPython is CPython as WebAssembly. Its tests are separate from those of the other
-// interpreters: TestAsOrdinaryUser repeats the latter, for walls that this tier does not
-// have.
+// wasmPython returns CPython as WebAssembly. Its tests are separate from those of the other
+// interpreters, which TestAsOrdinaryUser repeats because of walls that this tier does not have.
 func wasmPython(t *testing.T) python {
 	t.Helper()
 	path := hosttest.NeedsExtra(t, hosttest.PythonWasm)
@@ -39,8 +38,9 @@ func TestWasmRefusals(t *testing.T) {
 	testRefusals(t, wasmPython(t), readCorpus(t, "refusals", fewestRefusals))
 }
 
-// Guests are copies of one memory, and must not share the state of its random sources.
-// tempfile is not tested: it has no directory there.
+// TestWasmRandomDiffersInEachRun checks that guests, which are copies of one memory, do not share
+// the state of its random generators. tempfile itself is not tested: it has no directory on this
+// tier.
 func TestWasmRandomDiffersInEachRun(t *testing.T) {
 	testRandom(t, wasmPython(t), `
 import os, random, secrets, tempfile, uuid
