@@ -9,6 +9,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
+// TestLineID checks that the id is found even in lines that are malformed or cut off.
 func TestLineID(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"id": "a", "scrpt": ""}`: `"a"`, `{"id": 7}`: "7", `{"id": "a"`: "null", `[]`: "null", `nonsense`: "null", `{}`: "null",
@@ -21,8 +22,8 @@ func TestLineID(t *testing.T) {
 	}
 }
 
-// Whoever reads no answers gets no more of them made: what has ended keeps its turn until
-// there is room.
+// TestUnreadLines checks that a client that does not read its answers cannot make the server hold
+// more of them: a finished run keeps its slot until there is room for its answer.
 func TestUnreadLines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &server{}
@@ -33,10 +34,10 @@ func TestUnreadLines(t *testing.T) {
 		synctest.Wait()
 		select {
 		case <-second:
-			t.Error("two answers are held, and there is room for one")
+			t.Error("two answers are held, but there is room for only one")
 		default:
 		}
-		s.hold(Failure{})() // a few words always have room
+		s.hold(Failure{})() // a short answer always fits
 		first()
 		(<-second)()
 		s.hold(run.Result{Stdout: strings.Repeat("x", 2*maxUnsent)})()
@@ -46,7 +47,8 @@ func TestUnreadLines(t *testing.T) {
 	})
 }
 
-// A large answer is the same text as a small one.
+// TestLargeLines checks that a large answer, which is encoded while it is written, has the same
+// text as an answer that is encoded in memory.
 func TestLargeLines(t *testing.T) {
 	for _, brief := range []bool{false, true} {
 		var got strings.Builder

@@ -51,7 +51,7 @@ func BenchmarkRoundTrip(b *testing.B) {
 			b.Fatal(err)
 		}
 	})
-	server := httptest.NewServer(handlerOf(s, everybody{}))
+	server := httptest.NewServer(handlerOf(s, nameAsSecret{}))
 	defer server.Close()
 	defer http.DefaultClient.CloseIdleConnections()
 	for name, version := range map[string]string{"http, newest": "2026-07-28", "http without a session": "2025-11-25"} {

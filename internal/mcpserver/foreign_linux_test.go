@@ -48,14 +48,14 @@ func (n node) run(t *testing.T, args ...string) (stdout, stderr string, code int
 	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
 }
 
-// started is a server in a process of its own.
-type started struct {
+// serverProcess is a server in its own process.
+type serverProcess struct {
 	address string
 	cmd     *exec.Cmd
 }
 
 // startHTTP starts a binary of these tests as a server. It ends with the test.
-func startHTTP(t *testing.T, binary string) *started {
+func startHTTP(t *testing.T, binary string) *serverProcess {
 	t.Helper()
 	cmd := exec.Command(binary)
 	cmd.Env = append(os.Environ(), serveVariable+"=http")
@@ -87,10 +87,10 @@ func startHTTP(t *testing.T, binary string) *started {
 	if !ok {
 		t.Fatalf("the server said %q (%v)", first, err)
 	}
-	return &started{address: address, cmd: cmd}
+	return &serverProcess{address: address, cmd: cmd}
 }
 
-func (s *started) url(path string) string { return "http://" + s.address + path }
+func (s *serverProcess) url(path string) string { return "http://" + s.address + path }
 
 // self is this test binary.
 func self(t *testing.T) string {

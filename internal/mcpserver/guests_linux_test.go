@@ -13,8 +13,8 @@ import (
 // guest has as many threads.
 const eightThreads = "import threading, time\nfor _ in range(7): threading.Thread(target=time.sleep, args=(25,)).start()\nprint('begun', flush=True)"
 
-// running reports whether such a guest is among the descendants of a process.
-func running(t *testing.T, ancestor int) bool {
+// eightThreadsRunning reports whether a process has such a guest among its descendants.
+func eightThreadsRunning(t *testing.T, ancestor int) bool {
 	t.Helper()
 	directories, err := filepath.Glob("/proc/[0-9]*")
 	if err != nil {
@@ -63,7 +63,7 @@ func running(t *testing.T, ancestor int) bool {
 func waitForGuest(t *testing.T, ancestor int, there bool) {
 	t.Helper()
 	deadline := time.Now().Add(15 * time.Second)
-	for running(t, ancestor) != there {
+	for eightThreadsRunning(t, ancestor) != there {
 		if time.Now().After(deadline) {
 			t.Fatalf("after 15s it is still not true that a guest is there: %v", there)
 		}

@@ -52,7 +52,7 @@ func TestSessionBelongsToItsCaller(t *testing.T) {
 
 // TestChangedCeilingEndsSessions: who may do less than a minute ago does so at once.
 func TestChangedCeilingEndsSessions(t *testing.T) {
-	who := &somebody{Name: "alice"}
+	who := &singleCaller{Name: "alice"}
 	w := startWebFor(t, fakeServer(t, nil), who)
 	w.headers["Authorization"] = "Bearer x"
 	w.begin(t)

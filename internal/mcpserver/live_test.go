@@ -37,14 +37,14 @@ func (r talker) Run(ctx context.Context, request run.Request) (run.Result, error
 	return r.fakeRunner.Run(ctx, run.Request{Script: run.Script{Source: "print"}})
 }
 
-// told is what a client hears before its answer.
-type told struct {
+// notifications are those that a client receives before the response.
+type notifications struct {
 	progress []float64
 	logs     []string
 }
 
 // follow runs a guest that writes while a client listens, on a clock of its own.
-func follow(t *testing.T, r service.Runner, token, level string) (heard told) {
+func follow(t *testing.T, r service.Runner, token, level string) (received notifications) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		c := startStdio(t, fakeServer(t, func(o *service.Options, _ *mcpserver.Options) { o.Runner = r }))
@@ -76,13 +76,13 @@ func follow(t *testing.T, r service.Runner, token, level string) (heard told) {
 			case m.ID != nil:
 				return
 			case m.Method == "notifications/progress":
-				heard.progress = append(heard.progress, m.Params.Progress)
+				received.progress = append(received.progress, m.Params.Progress)
 			case m.Method == "notifications/message":
-				heard.logs = append(heard.logs, m.Params.Data)
+				received.logs = append(received.logs, m.Params.Data)
 			}
 		}
 	})
-	return heard
+	return received
 }
 
 func TestProgressComesEachSecondIfAsked(t *testing.T) {

@@ -21,8 +21,8 @@ import (
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
-// serveVariable has the test binary be a server instead: "stdio", or "http", which writes
-// its address to stderr and ends with stdin.
+// serveVariable makes the test binary a server: "stdio", or "http", which writes its address to
+// stderr and ends when stdin is closed.
 const serveVariable = "CORDON_TEST_MCP_SERVE"
 
 func TestMain(m *testing.M) {
@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// newService is a service over a real Runner.
+// newService returns a service with a real Runner.
 func newService(p policy.Policy) (s *service.Service, closing func() error, err error) {
 	runner, err := cordon.NewRunner(cordon.Options{Policy: p, Idle: 2, Concurrent: 16, Queue: 64})
 	if err != nil {
@@ -65,9 +65,9 @@ func serve(how string) (err error) {
 	if err != nil {
 		return err
 	}
-	server := httpapi.NewServer(handlerOf(frontend, everybody{}), slog.New(slog.DiscardHandler))
+	server := httpapi.NewServer(handlerOf(frontend, nameAsSecret{}), slog.New(slog.DiscardHandler))
 	go func() {
-		// Whoever started us closes stdin, also by dying.
+		// The parent process closes stdin, at the latest when it dies.
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		frontend.Close()
 		server.Close()
@@ -79,8 +79,8 @@ func serve(how string) (err error) {
 	return nil
 }
 
-// handlerOf is the frontend behind the service's own HTTP stack: whoever has a token is who it
-// says, and whoever has none is local.
+// handlerOf returns the frontend behind the service's own HTTP stack. A request with a token has
+// the caller of the token; a request without one is local.
 func handlerOf(frontend *mcpserver.Server, tokens httpapi.Finder) http.Handler {
 	stack := func(tokens httpapi.Finder) http.Handler {
 		h, err := httpapi.New(httpapi.Options{Service: frontend.Service, Tokens: tokens, Mounts: map[string]http.Handler{
@@ -101,12 +101,12 @@ func handlerOf(frontend *mcpserver.Server, tokens httpapi.Finder) http.Handler {
 	})
 }
 
-// everybody is known by a secret that is their name.
-type everybody struct{}
+// nameAsSecret finds a caller for every secret: the secret is the name.
+type nameAsSecret struct{}
 
-func (everybody) Find(secret string) (token.Caller, bool) { return token.Caller{Name: secret}, true }
+func (nameAsSecret) Find(secret string) (token.Caller, bool) { return token.Caller{Name: secret}, true }
 
-// somebody is the caller of every secret.
-type somebody token.Caller
+// singleCaller finds the same caller for every secret.
+type singleCaller token.Caller
 
-func (s *somebody) Find(string) (token.Caller, bool) { return token.Caller(*s), true }
+func (s *singleCaller) Find(string) (token.Caller, bool) { return token.Caller(*s), true }

@@ -38,7 +38,7 @@ type web struct {
 	headers map[string]string
 }
 
-func startWeb(t *testing.T, s *mcpserver.Server) *web { return startWebFor(t, s, everybody{}) }
+func startWeb(t *testing.T, s *mcpserver.Server) *web { return startWebFor(t, s, nameAsSecret{}) }
 
 // startWebFor knows callers by other tokens.
 func startWebFor(t *testing.T, s *mcpserver.Server, tokens httpapi.Finder) *web {
