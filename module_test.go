@@ -178,14 +178,15 @@ func TestRunRefusesModuleOfAnotherRunner(t *testing.T) {
 	if res, err := two.Run(t.Context(), run.Request{Module: run.ModuleRun{Module: openProgram(t, two), Args: []string{"hello"}}}); err != nil || !res.OK() {
 		t.Errorf("%+v, %v", res, err)
 	}
-	if _, err := two.Run(t.Context(), run.Request{Module: run.ModuleRun{Module: stranger{}}}); run.ClassOf(err) != run.Invalid {
+	if _, err := two.Run(t.Context(), run.Request{Module: run.ModuleRun{Module: unknownModule{}}}); run.ClassOf(err) != run.Invalid {
 		t.Errorf("a module that nobody has opened: %v", err)
 	}
 }
 
-type stranger struct{}
+// unknownModule is a module that no Runner has opened.
+type unknownModule struct{}
 
-func (stranger) Digest() string { return "" }
+func (unknownModule) Digest() string { return "" }
 
 func TestClosedModule(t *testing.T) {
 	r := moduleRunner(t, policy.Policy{})
@@ -215,7 +216,7 @@ func TestCloseWhileModulesRun(t *testing.T) {
 	ends := make(chan end, 3)
 	for _, args := range [][]string{{"forever"}, {"forever", "sleep"}, {"forever", "input"}} {
 		began := make(chan struct{})
-		silent, hold := newSilence()
+		silent, hold := newBlockingReader()
 		defer hold()
 		go func() {
 			streams := endless(began)
@@ -249,15 +250,16 @@ func TestCloseWhileModulesRun(t *testing.T) {
 	}
 }
 
-// newSilence returns an input that blocks until end is called.
-func newSilence() (reader *silence, end func()) {
-	s := &silence{make(chan struct{})}
+// newBlockingReader returns an input that blocks until end is called.
+func newBlockingReader() (reader *blockingReader, end func()) {
+	s := &blockingReader{make(chan struct{})}
 	return s, func() { close(s.over) }
 }
 
-type silence struct{ over chan struct{} }
+// blockingReader blocks reads until over is closed.
+type blockingReader struct{ over chan struct{} }
 
-func (s *silence) Read([]byte) (int, error) { <-s.over; return 0, os.ErrClosed }
+func (s *blockingReader) Read([]byte) (int, error) { <-s.over; return 0, os.ErrClosed }
 
 func TestModuleRequests(t *testing.T) {
 	r := moduleRunner(t, policy.Policy{})

@@ -15,8 +15,8 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// bundled returns p with the Python that scripts/python-wasm builds.
-func bundled(t *testing.T, p policy.Policy) policy.Policy {
+// withBundledPython returns p with the Python that scripts/python-wasm builds.
+func withBundledPython(t *testing.T, p policy.Policy) policy.Policy {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("to load CPython takes the race detector seconds")
@@ -26,7 +26,7 @@ func bundled(t *testing.T, p policy.Policy) policy.Policy {
 }
 
 func TestSessions(t *testing.T) {
-	r := moduleRunner(t, bundled(t, policy.Policy{}))
+	r := moduleRunner(t, withBundledPython(t, policy.Policy{}))
 	s, err := r.OpenSession(t.Context(), run.SessionOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -70,7 +70,7 @@ func TestSessions(t *testing.T) {
 // Under a policy that requires the language rules, every session has them, and a
 // session that was saved without them cannot be loaded.
 func TestRequiredLanguageRulesHoldInSessions(t *testing.T) {
-	free := moduleRunner(t, bundled(t, policy.Policy{}))
+	free := moduleRunner(t, withBundledPython(t, policy.Policy{}))
 	s, err := free.OpenSession(t.Context(), run.SessionOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -79,7 +79,7 @@ func TestRequiredLanguageRulesHoldInSessions(t *testing.T) {
 	if err := s.Save(&saved); err != nil {
 		t.Fatal(err)
 	}
-	ruled := moduleRunner(t, bundled(t, policy.Policy{Require: []policy.Wall{policy.WallLanguage}}))
+	ruled := moduleRunner(t, withBundledPython(t, policy.Policy{Require: []policy.Wall{policy.WallLanguage}}))
 	if s, err = ruled.OpenSession(t.Context(), run.SessionOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +177,7 @@ func occupy(t *testing.T, do func(context.Context, run.Request) (run.Result, err
 
 func sessionRunner(t *testing.T, o cordon.Options) *cordon.Runner {
 	t.Helper()
-	o.Tier, o.Policy = policy.TierWasm, bundled(t, o.Policy)
+	o.Tier, o.Policy = policy.TierWasm, withBundledPython(t, o.Policy)
 	r, err := cordon.NewRunner(o)
 	if err != nil {
 		t.Fatal(err)

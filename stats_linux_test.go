@@ -102,7 +102,7 @@ func (s *stages) Begin(ctx context.Context, stage observe.Stage) (context.Contex
 }
 
 func TestStatsCountForksOfAnInterpreterImage(t *testing.T) {
-	r := newRunner(t, cordon.Options{Policy: bundled(t, policy.Policy{}), Tier: policy.TierWasm})
+	r := newRunner(t, cordon.Options{Policy: withBundledPython(t, policy.Policy{}), Tier: policy.TierWasm})
 	mustRun(t, r, run.Request{Script: run.Script{Source: "result = 1"}, Tier: policy.TierWasm})
 	s := r.Stats()[policy.TierWasm]
 	if s.Setups.Count == 0 || s.Forks.Count == 0 || s.Busy != 0 {

@@ -44,15 +44,16 @@ func buildGo(directory, to string, arguments ...string) error {
 	cmd := exec.Command("go", append([]string{"build", "-o", to}, arguments...)...)
 	cmd.Dir = directory
 	cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "CGO_ENABLED=0", "GOFLAGS=")
-	return quietly(cmd)
+	return runCommand(cmd)
 }
 
 // buildC builds a library whose functions are called.
 func buildC(clang, file, to string) error {
-	return quietly(exec.Command(clang, "--target=wasm32-wasi", "-O2", "-mexec-model=reactor", "-o", to, file))
+	return runCommand(exec.Command(clang, "--target=wasm32-wasi", "-O2", "-mexec-model=reactor", "-o", to, file))
 }
 
-func quietly(cmd *exec.Cmd) error {
+// runCommand runs cmd; an error includes its output.
+func runCommand(cmd *exec.Cmd) error {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%s: %w\n%s", cmd, err, out)
 	}

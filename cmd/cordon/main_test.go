@@ -33,8 +33,8 @@ func TestMain(m *testing.M) {
 		"signal":    helper(sendSignal),
 		"converse":  helper(converse),
 		"hang-up":   helper(hangUp),
-		"thirst":    helper(thirst),
-		"stubborn":  helper(stubborn),
+		"thirst":    helper(endlessInput),
+		"stubborn":  helper(ignoreSignals),
 	})
 }
 
@@ -237,9 +237,9 @@ func hangUp(args []string) error {
 	return expectCode(cmd.Wait(), cmd, args[0])
 }
 
-// thirst MOST COMMAND…: gives the command an endless input, and expects it to end after
-// it has read at most MOST bytes.
-func thirst(args []string) error {
+// endlessInput is the script command "thirst MOST COMMAND…": it gives COMMAND an endless input and
+// fails if COMMAND reads more than MOST bytes.
+func endlessInput(args []string) error {
 	most, err := policy.ParseBytes(args[0])
 	if err != nil {
 		return err
@@ -270,8 +270,8 @@ func thirst(args []string) error {
 	return err
 }
 
-// stubborn opens a window and ignores signals.
-func stubborn([]string) error {
+// ignoreSignals opens a window and ignores signals.
+func ignoreSignals([]string) error {
 	ctx, _ := cli.SignalContext()
 	if _, _, err := openWindow(ctx, os.Stdin, os.Stdout); err != nil {
 		return err

@@ -161,7 +161,7 @@ func checkPython(t *testing.T, e example) {
 		t.Fatal(err)
 	}
 	cmd := exec.Command("python3", "-c", e.text)
-	cmd.Env = append(os.Environ(), "PYTHONPATH="+source, "CORDON_BIN="+filepath.Join(built(t), "cordon"))
+	cmd.Env = append(os.Environ(), "PYTHONPATH="+source, "CORDON_BIN="+filepath.Join(programDirectory(t), "cordon"))
 	if out, err := cmd.CombinedOutput(); err != nil || string(out) != "42\n" {
 		t.Errorf("%v\n%s", err, out)
 	}
@@ -192,7 +192,7 @@ func checkMCPServers(t *testing.T, e example) {
 		t.Fatal(err)
 	}
 	for name, server := range configuration.Servers {
-		cmd := exec.CommandContext(t.Context(), filepath.Join(built(t), server.Command), server.Args...)
+		cmd := exec.CommandContext(t.Context(), filepath.Join(programDirectory(t), server.Command), server.Args...)
 		in, err := cmd.StdinPipe()
 		if err != nil {
 			t.Fatal(err)
@@ -349,7 +349,7 @@ func shell(t *testing.T, dir, command string) (string, error) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "bash", "-c", "exec 2>&1\n"+command)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "PATH="+built(t)+":"+os.Getenv("PATH"))
+	cmd.Env = append(os.Environ(), "PATH="+programDirectory(t)+":"+os.Getenv("PATH"))
 	out, err := cmd.Output()
 	return string(out), err
 }

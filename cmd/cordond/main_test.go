@@ -37,7 +37,8 @@ func TestMain(m *testing.M) {
 	}))
 }
 
-func built(t *testing.T) string {
+// programDirectory returns the directory of the built programs.
+func programDirectory(t *testing.T) string {
 	t.Helper()
 	directory, err := programs()
 	if err != nil {
@@ -47,7 +48,7 @@ func built(t *testing.T) string {
 }
 
 func TestScript(t *testing.T) {
-	directory := built(t)
+	directory := programDirectory(t)
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,

@@ -16,7 +16,7 @@ const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocol
 // Standard output carries only the protocol, and the end of standard input ends the
 // service.
 func TestMCPStdio(t *testing.T) {
-	cmd := exec.Command(filepath.Join(built(t), "cordon"), "mcp", "--log-level", "debug")
+	cmd := exec.Command(filepath.Join(programDirectory(t), "cordon"), "mcp", "--log-level", "debug")
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -69,7 +69,7 @@ func TestMCPHTTP(t *testing.T) {
 	for _, transport := range []string{"http", "sse"} {
 		t.Run(transport, func(t *testing.T) {
 			socket := filepath.Join(short(t), "s")
-			r := launch(t, exec.Command(filepath.Join(built(t), "cordon"), "mcp", "--transport", transport, "--listen", "unix:"+socket))
+			r := launch(t, exec.Command(filepath.Join(programDirectory(t), "cordon"), "mcp", "--transport", transport, "--listen", "unix:"+socket))
 			r.client = clientOf(t, "unix", socket)
 			r.hear("READY=1")
 			if transport == "http" {

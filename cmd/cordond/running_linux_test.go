@@ -22,8 +22,8 @@ import (
 // patience is a deadline far above what anything here takes.
 const patience = 60 * time.Second
 
-// running is a service that was started through cordon, as users start it.
-type running struct {
+// runningService is a service that was started through cordon, as users start it.
+type runningService struct {
 	t      *testing.T
 	cmd    *exec.Cmd
 	log    *buffer
@@ -52,7 +52,7 @@ func (b *buffer) Write(p []byte) (int, error) {
 }
 
 // logged waits until a line of the log matches, and returns the match.
-func (r *running) logged(pattern string) []string {
+func (r *runningService) logged(pattern string) []string {
 	r.t.Helper()
 	late := time.After(patience)
 	for {
@@ -71,7 +71,7 @@ func (r *running) logged(pattern string) []string {
 }
 
 // wholeLog stops the service and returns all of its log.
-func (r *running) wholeLog() string {
+func (r *runningService) wholeLog() string {
 	r.t.Helper()
 	r.signal(syscall.SIGTERM)
 	r.wait()
@@ -85,10 +85,10 @@ func (b *buffer) String() string {
 }
 
 // start runs cordon serve on its own socket, and waits until it is ready.
-func start(t *testing.T, args ...string) *running {
+func start(t *testing.T, args ...string) *runningService {
 	t.Helper()
 	socket := filepath.Join(short(t), "s")
-	r := launch(t, exec.Command(filepath.Join(built(t), "cordon"), append([]string{"serve", "--listen", "unix:" + socket}, args...)...))
+	r := launch(t, exec.Command(filepath.Join(programDirectory(t), "cordon"), append([]string{"serve", "--listen", "unix:" + socket}, args...)...))
 	r.socket = socket
 	r.client = clientOf(t, "unix", socket)
 	r.hear("READY=1")
@@ -96,14 +96,14 @@ func start(t *testing.T, args ...string) *running {
 }
 
 // launch starts a command as systemd would, with a notification socket.
-func launch(t *testing.T, cmd *exec.Cmd) *running {
+func launch(t *testing.T, cmd *exec.Cmd) *runningService {
 	t.Helper()
 	at := &net.UnixAddr{Net: "unixgram", Name: filepath.Join(short(t), "notify")}
 	notify, err := net.ListenUnixgram("unixgram", at)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &running{t: t, cmd: cmd, log: newBuffer(), notify: notify, ended: make(chan error, 1)}
+	r := &runningService{t: t, cmd: cmd, log: newBuffer(), notify: notify, ended: make(chan error, 1)}
 	if cmd.Env == nil {
 		cmd.Env = os.Environ()
 	}
@@ -135,7 +135,7 @@ func clientOf(t *testing.T, network, address string) *http.Client {
 }
 
 // hear waits for a notification.
-func (r *running) hear(want string) {
+func (r *runningService) hear(want string) {
 	r.t.Helper()
 	message := make([]byte, 4096)
 	if err := r.notify.SetReadDeadline(time.Now().Add(patience)); err != nil {
@@ -152,7 +152,7 @@ func (r *running) hear(want string) {
 	}
 }
 
-func (r *running) signal(s syscall.Signal) {
+func (r *runningService) signal(s syscall.Signal) {
 	r.t.Helper()
 	if err := r.cmd.Process.Signal(s); err != nil {
 		r.t.Fatal(err)
@@ -160,7 +160,7 @@ func (r *running) signal(s syscall.Signal) {
 }
 
 // wait returns the exit code.
-func (r *running) wait() int {
+func (r *runningService) wait() int {
 	err := <-r.ended
 	r.ended <- err
 	var exit *exec.ExitError
@@ -171,7 +171,7 @@ func (r *running) wait() int {
 }
 
 // ask sends a request and returns the answer.
-func (r *running) ask(method, path, body string, headers ...string) (status int, answer string) {
+func (r *runningService) ask(method, path, body string, headers ...string) (status int, answer string) {
 	r.t.Helper()
 	res := r.open(method, path, body, headers...)
 	defer res.Body.Close()
@@ -183,7 +183,7 @@ func (r *running) ask(method, path, body string, headers ...string) (status int,
 }
 
 // open sends a request; the caller reads the answer.
-func (r *running) open(method, path, body string, headers ...string) *http.Response {
+func (r *runningService) open(method, path, body string, headers ...string) *http.Response {
 	r.t.Helper()
 	req, err := http.NewRequest(method, "http://localhost"+path, strings.NewReader(body))
 	if err != nil {
@@ -205,7 +205,7 @@ func (r *running) open(method, path, body string, headers ...string) *http.Respo
 
 // begin starts a script and waits until it has printed something. The rest of its events
 // can be read from the returned value.
-func (r *running) begin(script string) (events *bufio.Reader, hangUp func()) {
+func (r *runningService) begin(script string) (events *bufio.Reader, hangUp func()) {
 	r.t.Helper()
 	res := r.open("POST", "/v1/runs", `{"script": `+quote(script)+`}`, "Accept: text/event-stream") //nolint:bodyclose // hangUp does
 	events = bufio.NewReader(res.Body)

@@ -256,7 +256,7 @@ func TestServeObserved(t *testing.T) {
 		t.Errorf("exit code %d", code)
 	}
 	for _, args := range [][]string{{"tail"}, {"verify", "--key", key}} {
-		out, err := exec.Command(filepath.Join(built(t), "cordon"), append([]string{"audit", args[0], "--file", log}, args[1:]...)...).CombinedOutput()
+		out, err := exec.Command(filepath.Join(programDirectory(t), "cordon"), append([]string{"audit", args[0], "--file", log}, args[1:]...)...).CombinedOutput()
 		if err != nil || args[0] == "tail" && !strings.Contains(string(out), "local") {
 			t.Errorf("cordon audit %s: %v\n%s", args[0], err, out)
 		}
@@ -318,7 +318,7 @@ func TestServeSocketActivation(t *testing.T) {
 		t.Fatal(err)
 	}
 	// The address of the flag is not opened: it would need tokens.
-	r, err := activated(t, l, "--listen", ":0")
+	r, err := startActivated(t, l, "--listen", ":0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -337,7 +337,7 @@ func TestServeSocketActivation(t *testing.T) {
 	if err := os.Chmod(socket, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	r, err = activated(t, l)
+	r, err = startActivated(t, l)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -346,16 +346,16 @@ func TestServeSocketActivation(t *testing.T) {
 	}
 }
 
-// activated starts the service with a socket, as systemd does. A shell knows the pid of
+// startActivated starts the service with a socket, as systemd does. A shell knows the pid of
 // the service in advance, which LISTEN_PID has to be.
-func activated(t *testing.T, l interface{ File() (*os.File, error) }, args ...string) (*running, error) {
+func startActivated(t *testing.T, l interface{ File() (*os.File, error) }, args ...string) (*runningService, error) {
 	t.Helper()
 	file, err := l.File()
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	words := append([]string{"-c", `LISTEN_PID=$$ LISTEN_FDS=1 exec "$0" serve "$@"`, filepath.Join(built(t), "cordon")}, args...)
+	words := append([]string{"-c", `LISTEN_PID=$$ LISTEN_FDS=1 exec "$0" serve "$@"`, filepath.Join(programDirectory(t), "cordon")}, args...)
 	cmd := exec.Command("sh", words...)
 	cmd.ExtraFiles = []*os.File{file}
 	return launch(t, cmd), nil

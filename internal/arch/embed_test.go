@@ -17,7 +17,7 @@ func TestEmbeddersLinkFewModules(t *testing.T) {
 	}
 	linked := map[string]bool{}
 	for _, system := range systems {
-		i := slices.IndexFunc(all[system], func(p listed) bool { return p.ImportPath == module })
+		i := slices.IndexFunc(all[system], func(p listedPackage) bool { return p.ImportPath == module })
 		for _, dep := range all[system][i].Deps {
 			first, _, _ := strings.Cut(dep, "/")
 			if !strings.Contains(first, ".") || dep == module || strings.HasPrefix(dep, module+"/") {

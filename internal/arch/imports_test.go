@@ -19,8 +19,8 @@ const module = "github.com/cordon-sandbox/cordon"
 // root is the path of the checkout from this package's directory.
 const root = "../.."
 
-// listed is the part of `go list -json` that these tests use.
-type listed struct {
+// listedPackage is the part of `go list -json` that these tests use.
+type listedPackage struct {
 	ImportPath   string
 	Name         string
 	Standard     bool
@@ -34,8 +34,8 @@ type listed struct {
 // another system.
 var systems = []string{"linux", "darwin", "windows"}
 
-var packages = sync.OnceValues(func() (map[string][]listed, error) {
-	all := map[string][]listed{}
+var packages = sync.OnceValues(func() (map[string][]listedPackage, error) {
+	all := map[string][]listedPackage{}
 	for _, system := range systems {
 		cmd := exec.Command("go", "list", "-deps", "-json=ImportPath,Name,Standard,Imports,TestImports,XTestImports,Deps", "./...")
 		cmd.Dir = root
@@ -49,7 +49,7 @@ var packages = sync.OnceValues(func() (map[string][]listed, error) {
 			return nil, err
 		}
 		for decoder := json.NewDecoder(bytes.NewReader(out)); ; {
-			var p listed
+			var p listedPackage
 			if err := decoder.Decode(&p); errors.Is(err, io.EOF) {
 				break
 			} else if err != nil {
@@ -61,8 +61,8 @@ var packages = sync.OnceValues(func() (map[string][]listed, error) {
 	return all, nil
 })
 
-// each calls f for every package on every system, including those of other modules.
-func each(t *testing.T, f func(system string, p listed)) {
+// eachPackage calls f for every package on every system, including those of other modules.
+func eachPackage(t *testing.T, f func(system string, p listedPackage)) {
 	t.Helper()
 	all, err := packages()
 	if err != nil {
@@ -117,7 +117,7 @@ var links = []struct{ program, banned, why string }{
 
 func TestLinks(t *testing.T) {
 	seen := map[string]bool{}
-	each(t, func(system string, p listed) {
+	eachPackage(t, func(system string, p listedPackage) {
 		name, ours := local(p.ImportPath)
 		if !ours {
 			return
@@ -164,7 +164,7 @@ var homes = []struct {
 }
 
 func TestHomes(t *testing.T) {
-	each(t, func(system string, p listed) {
+	eachPackage(t, func(system string, p listedPackage) {
 		name, ours := local(p.ImportPath)
 		if !ours {
 			return
@@ -219,7 +219,7 @@ func layerOf(name string) int {
 // Every package in a layer exists.
 func TestLayersExist(t *testing.T) {
 	there := map[string]bool{}
-	each(t, func(_ string, p listed) {
+	eachPackage(t, func(_ string, p listedPackage) {
 		if name, ours := local(p.ImportPath); ours {
 			there[name] = true
 		}
@@ -234,7 +234,7 @@ func TestLayersExist(t *testing.T) {
 }
 
 func TestPackagesImportLowerLayers(t *testing.T) {
-	each(t, func(system string, p listed) {
+	eachPackage(t, func(system string, p listedPackage) {
 		from, ours := local(p.ImportPath)
 		if !ours {
 			return
@@ -262,7 +262,7 @@ var leaves = map[string][]string{
 }
 
 func TestLeaves(t *testing.T) {
-	each(t, func(system string, p listed) {
+	eachPackage(t, func(system string, p listedPackage) {
 		name, ours := local(p.ImportPath)
 		allowed, leaf := leaves[name]
 		if !ours || !leaf {
@@ -283,7 +283,7 @@ func TestLeaves(t *testing.T) {
 // No shipped package imports test helpers.
 func TestTestHelpersStayInTests(t *testing.T) {
 	helpers := []string{"internal/hosttest", "internal/backend/backendtest", "internal/cli/clitest"}
-	each(t, func(system string, p listed) {
+	eachPackage(t, func(system string, p listedPackage) {
 		name, ours := local(p.ImportPath)
 		if !ours || slices.Contains(helpers, name) {
 			return

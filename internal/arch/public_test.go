@@ -56,7 +56,7 @@ func publicProblems(t *testing.T, path, source string) (found []string) {
 	}
 	report := func(at token.Pos, words string) { found = append(found, set.Position(at).String()+": "+words) }
 	exposes := func(n ast.Node) {
-		for _, use := range exposed(n, internal) {
+		for _, use := range internalTypes(n, internal) {
 			report(use.Pos(), "the API has "+use.X.(*ast.Ident).Name+"."+use.Sel.Name+", which others cannot name")
 		}
 	}
@@ -89,9 +89,9 @@ func publicProblems(t *testing.T, path, source string) (found []string) {
 	return found
 }
 
-// exposed finds the internal types in a signature or type. Fields without an exported
+// internalTypes finds the internal types in a signature or type. Fields without an exported
 // name are not part of it.
-func exposed(n ast.Node, internal map[string]bool) (uses []*ast.SelectorExpr) {
+func internalTypes(n ast.Node, internal map[string]bool) (uses []*ast.SelectorExpr) {
 	ast.Inspect(n, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.StructType:
@@ -101,7 +101,7 @@ func exposed(n ast.Node, internal map[string]bool) (uses []*ast.SelectorExpr) {
 					shown = shown || name.IsExported()
 				}
 				if shown {
-					uses = append(uses, exposed(field.Type, internal)...)
+					uses = append(uses, internalTypes(field.Type, internal)...)
 				}
 			}
 			return false

@@ -54,23 +54,24 @@ func (f *flakyFile) Truncate(size int64) error {
 	return f.File.Truncate(size)
 }
 
-// heard collects the errors that OnError receives.
-type heard struct {
+// errorRecorder collects the errors that OnError receives.
+type errorRecorder struct {
 	mu   sync.Mutex
 	errs []error
 }
 
-func (h *heard) hear(err error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.errs = append(h.errs, err)
+func (r *errorRecorder) record(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.errs = append(r.errs, err)
 }
 
-func (h *heard) of(target error) int {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+// count returns how many of the errors match target.
+func (r *errorRecorder) count(target error) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	n := 0
-	for _, err := range h.errs {
+	for _, err := range r.errs {
 		if errors.Is(err, target) {
 			n++
 		}
@@ -88,8 +89,8 @@ func TestDiskFails(t *testing.T) {
 		"nothing is wrong, to compare": func(*flaky, bool) {},
 	} {
 		t.Run(name, func(t *testing.T) {
-			disk, told := &flaky{}, &heard{}
-			l := open(t, Options{FailClosed: true, OnError: told.hear, wrap: disk.wrap, retry: time.Millisecond})
+			disk, reported := &flaky{}, &errorRecorder{}
+			l := open(t, Options{FailClosed: true, OnError: reported.record, wrap: disk.wrap, retry: time.Millisecond})
 			if err := errors.Join(l.Record(sample(0)), l.Flush(t.Context()), l.Admit()); err != nil {
 				t.Fatal(err)
 			}
@@ -110,7 +111,7 @@ func TestDiskFails(t *testing.T) {
 			if h := l.Health(); h.Failures == 0 || h.Waiting != 1 || h.Err == nil || h.Dropped != 0 {
 				t.Errorf("%+v", h)
 			}
-			if told.of(syscall.ENOSPC)+told.of(syscall.EIO) == 0 {
+			if reported.count(syscall.ENOSPC)+reported.count(syscall.EIO) == 0 {
 				t.Error("OnError was not called")
 			}
 			fail(disk, false)
@@ -135,8 +136,8 @@ func TestDiskFails(t *testing.T) {
 // What has no room is an error for its caller, is counted, and is in the log when
 // that can be written again.
 func TestDroppedIsNoted(t *testing.T) {
-	disk, told := &flaky{}, &heard{}
-	l := open(t, Options{Buffer: 4096, OnError: told.hear, wrap: disk.wrap, retry: time.Millisecond})
+	disk, reported := &flaky{}, &errorRecorder{}
+	l := open(t, Options{Buffer: 4096, OnError: reported.record, wrap: disk.wrap, retry: time.Millisecond})
 	disk.write.Store(true)
 	dropped := 0
 	for range 50 {
@@ -144,8 +145,8 @@ func TestDroppedIsNoted(t *testing.T) {
 			dropped++
 		}
 	}
-	if dropped == 0 || l.Health().Dropped != uint64(dropped) || told.of(syscall.ENOSPC) < dropped {
-		t.Fatalf("%d dropped, %+v, %d told", dropped, l.Health(), told.of(syscall.ENOSPC))
+	if dropped == 0 || l.Health().Dropped != uint64(dropped) || reported.count(syscall.ENOSPC) < dropped {
+		t.Fatalf("%d dropped, %+v, %d reported", dropped, l.Health(), reported.count(syscall.ENOSPC))
 	}
 	if l.Admit() != nil {
 		t.Error("refused, and nobody asked for that")
@@ -164,8 +165,8 @@ func TestDroppedIsNoted(t *testing.T) {
 }
 
 func TestCloseSaysWhatIsLost(t *testing.T) {
-	disk, told := &flaky{}, &heard{}
-	l := open(t, Options{OnError: told.hear, wrap: disk.wrap})
+	disk, reported := &flaky{}, &errorRecorder{}
+	l := open(t, Options{OnError: reported.record, wrap: disk.wrap})
 	disk.write.Store(true)
 	if err := l.Record(sample(0)); err != nil {
 		t.Fatal(err)
@@ -191,11 +192,11 @@ func TestFullDisk(t *testing.T) {
 	if err := os.WriteFile(ballast, make([]byte, 900<<10), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	told := &heard{}
-	l := open(t, Options{Path: filepath.Join(dir, "audit.jsonl"), OnError: told.hear, retry: time.Millisecond})
+	reported := &errorRecorder{}
+	l := open(t, Options{Path: filepath.Join(dir, "audit.jsonl"), OnError: reported.record, retry: time.Millisecond})
 	recorded := 0
 	// More than fits beside the ballast, and less than fits without it.
-	for told.of(syscall.ENOSPC) == 0 && recorded < 1000 {
+	for reported.count(syscall.ENOSPC) == 0 && recorded < 1000 {
 		if err := l.Record(sample(recorded)); err != nil {
 			break
 		}
@@ -204,7 +205,7 @@ func TestFullDisk(t *testing.T) {
 	if err := l.Flush(t.Context()); !errors.Is(err, syscall.ENOSPC) {
 		t.Fatalf("%d recorded on a full disk: %v", recorded, err)
 	}
-	if told.of(syscall.ENOSPC) == 0 || recorded < 50 {
+	if reported.count(syscall.ENOSPC) == 0 || recorded < 50 {
 		t.Fatalf("%d recorded, %+v", recorded, l.Health())
 	}
 	intact(t, l.opts.Path, Check{}) // nothing half stands in it while it waits
@@ -222,14 +223,14 @@ func TestFullDisk(t *testing.T) {
 
 // Somebody moves the file away, as log rotators do.
 func TestMovedFile(t *testing.T) {
-	told := &heard{}
-	l := open(t, Options{OnError: told.hear})
+	reported := &errorRecorder{}
+	l := open(t, Options{OnError: reported.record})
 	path := l.opts.Path
 	if err := errors.Join(l.Record(sample(0)), l.Flush(t.Context()), os.Rename(path, path+".away"), l.Record(sample(1)), l.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if len(told.errs) != 1 || !strings.Contains(told.errs[0].Error(), "was moved or removed") {
-		t.Errorf("%v", told.errs)
+	if len(reported.errs) != 1 || !strings.Contains(reported.errs[0].Error(), "was moved or removed") {
+		t.Errorf("%v", reported.errs)
 	}
 	report := verify(t, path, Check{})
 	if report.Found != 1 || report.Findings[0].Fault != Missing {

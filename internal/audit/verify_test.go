@@ -309,10 +309,10 @@ func TestVerifyBadHead(t *testing.T) {
 		if report := verify(t, path, Check{}); report.Found != 1 || report.Findings[0].Fault != Malformed || report.Findings[0].File != active+headSuffix {
 			t.Errorf("%+v", report.Findings)
 		}
-		told := &heard{}
-		fill(t, Options{Path: path, OnError: told.hear}, 1)
-		if report := intact(t, path, Check{}); !report.HeadFile || told.of(errHead) != 1 {
-			t.Errorf("%+v, told %v", report, told.errs)
+		reported := &errorRecorder{}
+		fill(t, Options{Path: path, OnError: reported.record}, 1)
+		if report := intact(t, path, Check{}); !report.HeadFile || reported.count(errHead) != 1 {
+			t.Errorf("%+v, reported %v", report, reported.errs)
 		}
 	}
 }

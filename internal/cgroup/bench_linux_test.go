@@ -88,7 +88,7 @@ func BenchmarkWholeLease(b *testing.B) {
 				}
 				kills(b, g)
 				if processes > 0 {
-					refused(b, g)
+					forksRefused(b, g)
 					if _, err := g.Usage(); err != nil {
 						b.Fatal(err)
 					}

@@ -52,7 +52,8 @@ func openTrees(t testing.TB) *Pool {
 	return openIn(t, testParents(t))
 }
 
-func refused(t testing.TB, g *Group) int {
+// forksRefused returns how many forks the limit of a group has refused.
+func forksRefused(t testing.TB, g *Group) int {
 	t.Helper()
 	n, err := g.ForksRefused()
 	if err != nil {
@@ -61,8 +62,8 @@ func refused(t testing.TB, g *Group) int {
 	return n
 }
 
-// counted returns how many tasks the kernel counts in a group.
-func counted(t testing.TB, g *Group) int {
+// countTasks returns how many tasks the kernel counts in a group.
+func countTasks(t testing.TB, g *Group) int {
 	t.Helper()
 	n, err := number(read(g.node.tree.path("pids.current")))
 	if err != nil {
@@ -71,8 +72,8 @@ func counted(t testing.TB, g *Group) int {
 	return int(n)
 }
 
-// emptied waits until the group looks empty: all processes are dead, reaped or not.
-func emptied(t testing.TB, g *Group) {
+// waitUntilEmpty waits until the group looks empty: all processes are dead, reaped or not.
+func waitUntilEmpty(t testing.TB, g *Group) {
 	t.Helper()
 	for _, dir := range g.node.dirs() {
 		eventually(t, dir+" has no process", func() bool {
@@ -111,13 +112,13 @@ func TestForkBomb(t *testing.T) {
 	}
 	c := startChild(t)
 	add(t, g, c)
-	if n := refused(t, g); n != 0 {
+	if n := forksRefused(t, g); n != 0 {
 		t.Errorf("ForksRefused = %d before the first fork", n)
 	}
 	path, cut := leash(t)
 	c.must("bomb", path)
-	eventually(t, "a fork is refused", func() bool { return refused(t, g) > 0 })
-	if n := counted(t, g); n != bound {
+	eventually(t, "a fork is refused", func() bool { return forksRefused(t, g) > 0 })
+	if n := countTasks(t, g); n != bound {
 		t.Errorf("%d tasks at a bound of %d", n, bound)
 	}
 	if n := kills(t, g); n != 0 {
@@ -131,8 +132,8 @@ func TestForkBomb(t *testing.T) {
 
 	c.kill()
 	cut()
-	emptied(t, g)
-	if n := refused(t, g); n == 0 {
+	waitUntilEmpty(t, g)
+	if n := forksRefused(t, g); n == 0 {
 		t.Error("the evidence has died with them")
 	}
 	if sig := c.wait(); sig != unix.SIGKILL {
@@ -149,7 +150,7 @@ func TestTreeReuseStartsClean(t *testing.T) {
 	if answer := c.ask("fill", 100); !strings.HasSuffix(answer, " true") {
 		t.Fatalf("100 processes at a bound of 30: %q", answer)
 	}
-	if n := refused(t, g); n != 1 {
+	if n := forksRefused(t, g); n != 1 {
 		t.Errorf("ForksRefused = %d, want 1", n)
 	}
 	c.kill()
@@ -160,7 +161,7 @@ func TestTreeReuseStartsClean(t *testing.T) {
 	if second.Path() != g.Path() {
 		t.Errorf("%s was followed by %s", g.Path(), second.Path())
 	}
-	if n := refused(t, second); n != 0 {
+	if n := forksRefused(t, second); n != 0 {
 		t.Errorf("ForksRefused = %d before anything ran", n)
 	}
 	c = startChild(t)
@@ -168,7 +169,7 @@ func TestTreeReuseStartsClean(t *testing.T) {
 	if answer := c.ask("fill", 100); answer != "100 false" {
 		t.Errorf("100 processes at a bound of 200: %q", answer)
 	}
-	if n := refused(t, second); n != 0 {
+	if n := forksRefused(t, second); n != 0 {
 		t.Errorf("ForksRefused = %d below the bound", n)
 	}
 	c.kill()
@@ -249,8 +250,8 @@ func TestZombiesAreNotInherited(t *testing.T) {
 	if err := c.cmd.Process.Kill(); err != nil { // not reaped
 		t.Fatal(err)
 	}
-	emptied(t, g)
-	if n := counted(t, g); n == 0 {
+	waitUntilEmpty(t, g)
+	if n := countTasks(t, g); n == 0 {
 		t.Skip("this kernel does not count zombies")
 	}
 	g.Return()

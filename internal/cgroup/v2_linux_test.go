@@ -74,7 +74,7 @@ func TestV2TreeIsInTheSameDirectory(t *testing.T) {
 	put(t, n, "pids.events", "max 9\n")
 	put(t, n, "cpu.stat", "usage_usec 251000\n")
 	put(t, n, "memory.peak", "4096\n")
-	if n := refused(t, g); n != 2 {
+	if n := forksRefused(t, g); n != 2 {
 		t.Errorf("ForksRefused = %d, want 2", n)
 	}
 	if u, err := g.Usage(); err != nil || u != (Usage{PeakMemory: 4096, CPU: 250 * time.Millisecond}) {

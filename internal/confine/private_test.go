@@ -9,8 +9,8 @@ import (
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
-// listed formats mounts as text: "kind path" of each, in order.
-func listed(root []Mount) []string {
+// mountLines formats mounts as text: "kind path" of each, in order.
+func mountLines(root []Mount) []string {
 	var lines []string
 	for _, m := range root {
 		line := fmt.Sprintf("%s %s", m.Kind, m.Path)
@@ -41,7 +41,7 @@ func TestArrange(t *testing.T) {
 		"a link of the system": {[]Mount{{Path: "/lib", Kind: Symlink, Target: "usr/lib"}, bind("/lib/x"), own},
 			[]string{"tmpfs /tmp", "dir /lib/x"}},
 	} {
-		if got := listed(Arrange(test.root)); !slices.Equal(got, test.want) {
+		if got := mountLines(Arrange(test.root)); !slices.Equal(got, test.want) {
 			t.Errorf("%s:\ngot  %q\nwant %q", name, got, test.want)
 		}
 	}
@@ -62,7 +62,7 @@ func TestPrivateDirs(t *testing.T) {
 	}
 	var got []string
 	for _, d := range p.PrivateDirs() {
-		got = append(got, d.Path+": "+strings.Join(listed(d.Entries), ", "))
+		got = append(got, d.Path+": "+strings.Join(mountLines(d.Entries), ", "))
 	}
 	slices.Sort(got)
 	if want := []string{"/dev/shm: dir a", "/tmp: dir clone, file data.csv, symlink link"}; !slices.Equal(got, want) {

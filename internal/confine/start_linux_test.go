@@ -56,8 +56,8 @@ func ownProgram(t *testing.T, what string, args ...string) Spec {
 	return spec
 }
 
-// said waits for the first message on the process's control socket.
-func said(t *testing.T, p *Process) []byte {
+// readControl waits for a message on the control socket of a process and returns it.
+func readControl(t *testing.T, p *Process) []byte {
 	t.Helper()
 	buffer := make([]byte, 4096)
 	n, err := unix.Read(p.Control, buffer)
@@ -67,7 +67,8 @@ func said(t *testing.T, p *Process) []byte {
 	return buffer[:n]
 }
 
-func started(t *testing.T, spec Spec) *Process {
+// startProcess starts a process that is killed when the test ends.
+func startProcess(t *testing.T, spec Spec) *Process {
 	t.Helper()
 	p, err := Start(spec)
 	if err != nil {
@@ -84,7 +85,7 @@ func started(t *testing.T, spec Spec) *Process {
 func TestStartExecutes(t *testing.T) {
 	spec := ownProgram(t, "answer", "x y", "")
 	spec.Messages = [][]byte{[]byte("hello")}
-	if got := string(said(t, started(t, spec))); got != "hello<nil> [x y ] 1" {
+	if got := string(readControl(t, startProcess(t, spec))); got != "hello<nil> [x y ] 1" {
 		t.Errorf("%q", got)
 	}
 }
@@ -99,15 +100,15 @@ func TestStartInheritsNothing(t *testing.T) {
 		}
 		defer unix.Close(fd)
 	}
-	got := string(said(t, started(t, ownProgram(t, "descriptors"))))
+	got := string(readControl(t, startProcess(t, ownProgram(t, "descriptors"))))
 	if want := "[0 1 2 1020]"; got != want {
 		t.Errorf("descriptors %s, want %s", got, want)
 	}
 }
 
 func TestStartNamesFailedStep(t *testing.T) {
-	p := started(t, bare("/no/such/program"))
-	failure, ok := p.Failure(said(t, p))
+	p := startProcess(t, bare("/no/such/program"))
+	failure, ok := p.Failure(readControl(t, p))
 	want := &SetupError{Step: "execute /no/such/program", Cause: "ENOENT (no such file or directory)", Errno: unix.ENOENT}
 	if !ok || !reflect.DeepEqual(failure, want) {
 		t.Errorf("%v, want %v", failure, want)

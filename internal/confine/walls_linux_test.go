@@ -18,7 +18,7 @@ func names(p *program) []string {
 	return all
 }
 
-func walled() Plan {
+func allWallsPlan() Plan {
 	return Plan{
 		Namespaces: CloneNewUser | CloneNewNS | CloneNewPID | CloneNewNet | CloneNewUTS,
 		UID:        Nobody, GID: Nobody, SwitchID: true, DropGroups: true,
@@ -32,7 +32,7 @@ func walled() Plan {
 }
 
 func TestOrderOfSteps(t *testing.T) {
-	p := compile(Spec{Plan: walled(), Argv: []string{"/usr/bin/python3"}}, belongings{null: 5, control: 6, trees: []int{7, 8}})
+	p := compile(Spec{Plan: allWallsPlan(), Argv: []string{"/usr/bin/python3"}}, belongings{null: 5, control: 6, trees: []int{7, 8}})
 	want := []string{
 		"session", "descriptors", "wait for ids", "keep namespaces", "bounding set", "switch user", "private mounts",
 		"new root", "mount /usr/lib", "mount /dev/null", "mount /tmp", "mount /lib", "mount /etc/passwd", "read-only root", "change root",
@@ -60,7 +60,7 @@ func TestOrderOfSteps(t *testing.T) {
 // Trees that the Runner has not opened are opened before the new root is mounted over
 // anything, and each is mounted by the call that borrows it.
 func TestOrdinaryUserOpensTreesFirst(t *testing.T) {
-	plan := walled()
+	plan := allWallsPlan()
 	plan.SwitchID = false
 	p := compile(Spec{Plan: plan, Argv: []string{"/usr/bin/python3"}}, belongings{null: 5, control: 6})
 	root := slices.IndexFunc(p.calls, func(c call) bool { return c.number == unix.SYS_MOUNT && p.steps[c.step].name == "new root" })
@@ -93,7 +93,7 @@ func TestProgramClosesOtherDescriptors(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			var got [][2]uintptr
-			for _, c := range compile(Spec{Plan: walled(), Argv: []string{"/x"}}, tt.have).calls {
+			for _, c := range compile(Spec{Plan: allWallsPlan(), Argv: []string{"/x"}}, tt.have).calls {
 				if c.number == unix.SYS_CLOSE_RANGE {
 					got = append(got, [2]uintptr{c.args[0], c.args[1]})
 				}
@@ -107,7 +107,7 @@ func TestProgramClosesOtherDescriptors(t *testing.T) {
 
 // The order of a command's steps matters, as for a script.
 func TestOrderOfCommandSteps(t *testing.T) {
-	plan := walled()
+	plan := allWallsPlan()
 	plan.Landlock, plan.Seccomp = 7, SeccompNotify
 	p := compile(Spec{Plan: plan, Command: &Command{
 		Dir: "/work", Scratch: Scratch, ProxyPort: 3128, Terminal: true, Filter: make([]byte, 8), Limits: []Limit{{Resource: unix.RLIMIT_NOFILE, Value: 8}},

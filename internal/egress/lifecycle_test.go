@@ -196,13 +196,13 @@ func TestServeEndsWithItsListener(t *testing.T) {
 	}
 }
 
-// faltering is a listener whose Accept fails for a while.
-type faltering struct {
+// failingListener is a listener whose Accept fails for a while.
+type failingListener struct {
 	*pipes
 	failures int
 }
 
-func (l *faltering) Accept() (net.Conn, error) {
+func (l *failingListener) Accept() (net.Conn, error) {
 	if l.failures--; l.failures >= 0 {
 		return nil, syscall.EMFILE
 	}
@@ -212,7 +212,7 @@ func (l *faltering) Accept() (net.Conn, error) {
 func TestServeContinuesAfterAcceptErrors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := New(Options{})
-		l := &faltering{newPipes(), 1000}
+		l := &failingListener{newPipes(), 1000}
 		served := make(chan error, 1)
 		go func() { served <- p.Serve(l) }()
 		start := time.Now()

@@ -231,8 +231,8 @@ func (d *frontend) raw(t *testing.T, said string) (net.Conn, *bufio.Reader) {
 	return conn, bufio.NewReader(conn)
 }
 
-// gone reads what comes until the connection is closed.
-func gone(t *testing.T, r io.Reader) string {
+// readUntilClosed returns all data until the connection is closed.
+func readUntilClosed(t *testing.T, r io.Reader) string {
 	t.Helper()
 	text, err := io.ReadAll(r)
 	if err != nil && !strings.Contains(err.Error(), "reset") {
@@ -264,7 +264,7 @@ func TestSlowClients(t *testing.T) {
 			if a := d.ask(http.MethodPost, "/v1/runs", `{"script": "pass"}`); a.status != http.StatusOK {
 				t.Errorf("somebody else: %d %s", a.status, a.body)
 			}
-			if got := gone(t, r); !strings.HasPrefix(got, strings.TrimSpace("HTTP/1.1 "+test.answer)) && test.answer != "" || test.answer == "408" && !strings.Contains(got, "did not arrive within 300ms") {
+			if got := readUntilClosed(t, r); !strings.HasPrefix(got, strings.TrimSpace("HTTP/1.1 "+test.answer)) && test.answer != "" || test.answer == "408" && !strings.Contains(got, "did not arrive within 300ms") {
 				t.Errorf("answer: %q", got)
 			}
 		})

@@ -23,7 +23,7 @@ import (
 func TestConnectionsAreBounded(t *testing.T) {
 	const most, more = 50, 200
 	var refused atomic.Int64
-	at, server := bounded(t, Connections{Most: most, Refused: func() { refused.Add(1) }})
+	at, server := startLimited(t, Connections{Most: most, Refused: func() { refused.Add(1) }})
 
 	var inside []net.Conn
 	for range most {
@@ -79,7 +79,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 
 // Without a key nothing can be said: who comes above the bound is hung up on.
 func TestEncryptedConnectionsAreBounded(t *testing.T) {
-	at, _ := bounded(t, Connections{Most: 1, Encrypted: true})
+	at, _ := startLimited(t, Connections{Most: 1, Encrypted: true})
 	first := dial(t, at)
 	if status, _, err := say(first); err != nil || status != http.StatusOK {
 		t.Fatalf("%d, %v", status, err)
@@ -89,7 +89,8 @@ func TestEncryptedConnectionsAreBounded(t *testing.T) {
 	}
 }
 
-func bounded(t *testing.T, c Connections) (at string, server *http.Server) {
+// startLimited starts a server with limits on its connections.
+func startLimited(t *testing.T, c Connections) (at string, server *http.Server) {
 	t.Helper()
 	watchLeaks(t)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -22,10 +22,10 @@ import (
 func TestLoad(t *testing.T) {
 	hosttest.Slow(t, "takes a quarter of a minute")
 	hosttest.Needs(t, "wrk")
-	before := left(t)
+	before := countResources(t)
 	t.Cleanup(func() { // after all that is cleaned up
 		deadline := time.Now().Add(5 * time.Minute)
-		for after := left(t); after != before; after = left(t) {
+		for after := countResources(t); after != before; after = countResources(t) {
 			if time.Now().After(deadline) {
 				t.Errorf("before: %+v, after: %+v", before, after)
 				return
@@ -70,10 +70,10 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-type remains struct{ files, children int }
+type resourceCounts struct{ files, children int }
 
-// left counts what a process holds on to.
-func left(t *testing.T) (r remains) {
+// countResources counts the open files and the children of this process.
+func countResources(t *testing.T) (r resourceCounts) {
 	t.Helper()
 	files, err := os.ReadDir("/proc/self/fd")
 	if err != nil {

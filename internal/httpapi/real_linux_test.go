@@ -21,10 +21,10 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// seen keeps the runs that observers get.
-type seen chan observe.Run
+// runRecorder is an observer that keeps all runs.
+type runRecorder chan observe.Run
 
-func (s seen) Ended(_ context.Context, r observe.Run) { s <- r }
+func (s runRecorder) Ended(_ context.Context, r observe.Run) { s <- r }
 
 // openReal starts a server with real guests behind it.
 func openReal(t testing.TB, options cordon.Options, change func(*service.Options, *Options)) *frontend {
@@ -54,7 +54,7 @@ func openReal(t testing.TB, options cordon.Options, change func(*service.Options
 }
 
 func TestRealGuests(t *testing.T) {
-	told := make(seen, 100)
+	told := make(runRecorder, 100)
 	d := openReal(t, cordon.Options{}, func(so *service.Options, _ *Options) { so.Observers = []observe.Observer{told} })
 
 	a := d.ask(http.MethodPost, "/v1/runs", `{"id": "r1", "script": "print('<hä & b>')\nresult = context['a'] + 1", "context": {"a": 41}}`)
@@ -117,7 +117,7 @@ func TestRealStream(t *testing.T) {
 }
 
 func TestRealDisconnect(t *testing.T) {
-	told := make(seen, 1)
+	told := make(runRecorder, 1)
 	d := openReal(t, cordon.Options{}, func(so *service.Options, _ *Options) { so.Observers = []observe.Observer{told} })
 	ctx, cancel := context.WithCancel(t.Context())
 	request := d.request(http.MethodPost, "/v1/runs", `{"script": "print('on', flush=True)\nwhile True: pass"}`, "Accept: text/event-stream").WithContext(ctx)

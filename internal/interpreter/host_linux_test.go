@@ -16,8 +16,8 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/hostpath"
 )
 
-// reported is what an interpreter reports about itself, with its site module.
-type reported struct {
+// interpreterReport is what an interpreter that imports site reports about itself.
+type interpreterReport struct {
 	Version  [2]int
 	Prefix   string
 	OS       string
@@ -25,7 +25,7 @@ type reported struct {
 	Path     []string
 }
 
-func askInterpreter(t *testing.T, python string) reported {
+func askInterpreter(t *testing.T, python string) interpreterReport {
 	t.Helper()
 	out, err := exec.Command(python, "-I", "-c", `import sys, os, json, site
 print(json.dumps({"Version": list(sys.version_info[:2]), "Prefix": sys.base_prefix, "OS": os.__file__,
@@ -33,7 +33,7 @@ print(json.dumps({"Version": list(sys.version_info[:2]), "Prefix": sys.base_pref
 	if err != nil {
 		t.Fatalf("%s: %v", python, err)
 	}
-	var got reported
+	var got interpreterReport
 	if err := json.Unmarshal(out, &got); err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func TestHost(t *testing.T) {
 				t.Fatal(err)
 			}
 			want := askInterpreter(t, python)
-			if diff := cmp.Diff(want, reported{got.Version, got.Prefix, path.Join(got.Stdlib, "os.py"), want.Packages, got.SysPath}); diff != "" {
+			if diff := cmp.Diff(want, interpreterReport{got.Version, got.Prefix, path.Join(got.Stdlib, "os.py"), want.Packages, got.SysPath}); diff != "" {
 				t.Error("the interpreter (-), we (+):\n", diff)
 			}
 			if !got.venvOnly() && !cmp.Equal(want.Packages, got.Packages) {

@@ -25,14 +25,14 @@ func spec(guest string, args ...string) Spec {
 	}
 }
 
-// said is the output of a guest.
-type said struct {
+// guestOutput is the output and the end of a guest.
+type guestOutput struct {
 	out, err string
 	ending   Ending
 }
 
 // runs runs a guest to its end.
-func runs(t *testing.T, s Spec, input string) said {
+func runs(t *testing.T, s Spec, input string) guestOutput {
 	t.Helper()
 	in, feed := pipe(t)
 	outRead, outWrite := pipe(t)
@@ -63,7 +63,7 @@ func runs(t *testing.T, s Spec, input string) said {
 	if err != nil {
 		t.Error(err)
 	}
-	return said{string(stdout), string(<-stderr), ending}
+	return guestOutput{string(stdout), string(<-stderr), ending}
 }
 
 func pipe(t *testing.T) (read, write *os.File) {
@@ -170,8 +170,8 @@ func TestHandlesByListOnly(t *testing.T) {
 	}
 }
 
-// watched opens a process by its number, to see it die.
-func watched(t *testing.T, pid string) windows.Handle {
+// openProcess opens a process by its ID, to wait for its end.
+func openProcess(t *testing.T, pid string) windows.Handle {
 	t.Helper()
 	number, err := strconv.ParseUint(pid, 10, 32)
 	if err != nil {
@@ -205,7 +205,7 @@ func TestKillEndsTheWholeTree(t *testing.T) {
 	next := lines(read)
 	var all []windows.Handle
 	for range 3 {
-		all = append(all, watched(t, next(t)))
+		all = append(all, openProcess(t, next(t)))
 	}
 	// The console's host may be one more.
 	if got := p.Usage().Processes; got != 3 && got != 4 {
@@ -237,7 +237,7 @@ func TestTheTreeEndsWithItsFirst(t *testing.T) {
 		t.Fatal(err)
 	}
 	next := lines(read)
-	all := []windows.Handle{watched(t, next(t)), watched(t, next(t))}
+	all := []windows.Handle{openProcess(t, next(t)), openProcess(t, next(t))}
 	if _, err := feed.WriteString("end\n"); err != nil {
 		t.Fatal(err)
 	}
@@ -261,7 +261,7 @@ func TestKillOnClose(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	guest := watched(t, lines(read)(t))
+	guest := openProcess(t, lines(read)(t))
 	if err := keeper.Kill(); err != nil {
 		t.Fatal(err)
 	}

@@ -63,23 +63,23 @@ func number(text string) int {
 	return n
 }
 
-// wallless starts processes as the launcher of macOS does, without Seatbelt.
-type wallless struct{}
+// unconfinedLauncher starts processes like the launcher of macOS, but without Seatbelt.
+type unconfinedLauncher struct{}
 
-func (wallless) Walls(launch.Access) (map[policy.Wall]policy.WallStatus, error) {
+func (unconfinedLauncher) Walls(launch.Access) (map[policy.Wall]policy.WallStatus, error) {
 	return map[policy.Wall]policy.WallStatus{policy.WallSeatbelt: policy.EnforcedWall("a lie, for tests"), policy.WallRlimit: policy.EnforcedWall(""), policy.WallEnvironment: policy.EnforcedWall("")}, nil
 }
 
-func (wallless) System() launch.System { return launch.System{} }
+func (unconfinedLauncher) System() launch.System { return launch.System{} }
 
-func (wallless) Start(o launch.Order) (launch.Process, error) {
+func (unconfinedLauncher) Start(o launch.Order) (launch.Process, error) {
 	return launch.StartGroup(o, procFS{}, append([]string{o.Program}, o.Args[1:]...)...)
 }
 
 // The code for macOS passes the suite of every backend.
 func TestGroupsPassTheBackendSuite(t *testing.T) {
 	backendtest.Contract(t, func(t *testing.T, _ policy.Policy) backend.Backend {
-		b, err := portable.NewScripts(t.Context(), portable.Options{Launcher: wallless{}})
+		b, err := portable.NewScripts(t.Context(), portable.Options{Launcher: unconfinedLauncher{}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -92,14 +92,14 @@ func TestGroupsPassTheBackendSuite(t *testing.T) {
 	}, policy.Policy{})
 }
 
-// started is a running shell and its output.
-type started struct {
+// startedShell is a running shell and its output.
+type startedShell struct {
 	*launch.Group
 	out   *bufio.Reader
 	stdin *os.File
 }
 
-func startShell(t *testing.T, limits policy.Limits, script string) started {
+func startShell(t *testing.T, limits policy.Limits, script string) startedShell {
 	t.Helper()
 	stdin, typed, err := os.Pipe()
 	if err != nil {
@@ -122,10 +122,10 @@ func startShell(t *testing.T, limits policy.Limits, script string) started {
 		typed.Close()
 		out.Close()
 	})
-	return started{g, bufio.NewReader(out), typed}
+	return startedShell{g, bufio.NewReader(out), typed}
 }
 
-func (s started) line(t *testing.T) string {
+func (s startedShell) line(t *testing.T) string {
 	t.Helper()
 	line, err := s.out.ReadString('\n')
 	if err != nil {

@@ -56,7 +56,7 @@ func TestNothingThatIsSaidBecomesALabel(t *testing.T) {
 	m := full()
 	before := series(t, m)
 	for _, s := range hostile {
-		tell(t.Context(), m, s)
+		recordString(t.Context(), m, s)
 	}
 	after := series(t, m)
 	if !slices.Equal(before, after) {
@@ -79,8 +79,8 @@ func TestNothingThatIsSaidBecomesALabel(t *testing.T) {
 	}
 }
 
-// tell puts a string into all fields of an event.
-func tell(ctx context.Context, m *metrics.Metrics, s string) {
+// recordString records an event that has s in all its fields.
+func recordString(ctx context.Context, m *metrics.Metrics, s string) {
 	result := run.Result{
 		ID: s, Status: run.Status(s), Outcome: run.Outcome(s), Value: json.RawMessage(s), Error: s, ErrorType: run.ErrorType(s),
 		Exception: &run.Exception{Type: s, Message: s, Traceback: s}, Signal: s, Stdout: s, Stderr: s,

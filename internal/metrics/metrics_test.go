@@ -79,8 +79,8 @@ func grep(text, what string) (found []string) {
 
 var zero = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// ended is a run that waited 2 ms and took 7.
-func ended(tier policy.Tier, o run.Outcome) observe.Run {
+// endedRun returns a run that waited 2 ms and took 7 ms.
+func endedRun(tier policy.Tier, o run.Outcome) observe.Run {
 	return observe.Run{
 		Frontend: observe.HTTP, Arrived: zero, Started: zero.Add(2 * time.Millisecond), Ended: zero.Add(9 * time.Millisecond),
 		Result: run.Result{
@@ -111,14 +111,14 @@ func TestEverySeriesBeginsAtZero(t *testing.T) {
 
 func TestRunsAreCounted(t *testing.T) {
 	m := metrics.New(metrics.Options{})
-	good := ended(policy.TierProcess, run.Succeeded)
+	good := endedRun(policy.TierProcess, run.Succeeded)
 	good.Result.Violations = []run.Violation{
 		{Wall: policy.WallSeccomp, Count: 3}, {Wall: policy.WallSeccomp, Count: 2}, {Wall: policy.WallLandlock, Count: 50},
 	}
 	m.Ended(t.Context(), good)
-	m.Ended(t.Context(), ended(policy.TierProcess, run.TimedOut))
-	m.Ended(t.Context(), ended(policy.TierJail, run.OutOfMemory))
-	m.Ended(t.Context(), ended(policy.TierHook, run.OutOfCPU))
+	m.Ended(t.Context(), endedRun(policy.TierProcess, run.TimedOut))
+	m.Ended(t.Context(), endedRun(policy.TierJail, run.OutOfMemory))
+	m.Ended(t.Context(), endedRun(policy.TierHook, run.OutOfCPU))
 	expect(t, m,
 		`sandbox_run_duration_seconds_count{status="ok",tier="process"} 1`,
 		`sandbox_run_duration_seconds_bucket{status="ok",tier="process",le="0.005"} 0`,
@@ -176,7 +176,7 @@ func TestServiceGaugesAreRead(t *testing.T) {
 
 func TestTheFormatIsWhatTheScraperAsksFor(t *testing.T) {
 	m := full()
-	m.Ended(t.Context(), ended(policy.TierProcess, run.Succeeded))
+	m.Ended(t.Context(), endedRun(policy.TierProcess, run.Succeeded))
 	for accept, want := range map[string]string{
 		"text/plain;version=0.0.4":                   "text/plain",
 		"application/openmetrics-text;version=1.0.0": "application/openmetrics-text",
@@ -235,7 +235,7 @@ func TestScrapesAreBounded(t *testing.T) {
 
 func BenchmarkEnded(b *testing.B) {
 	m := metrics.New(metrics.Options{})
-	r := ended(policy.TierProcess, run.Succeeded)
+	r := endedRun(policy.TierProcess, run.Succeeded)
 	b.ReportAllocs()
 	for b.Loop() {
 		m.Ended(b.Context(), r)

@@ -15,7 +15,7 @@ import (
 func TestPromtoolHasNothingToSay(t *testing.T) {
 	promtool := findPromtool(t)
 	m := full()
-	m.Ended(t.Context(), ended(policy.TierProcess, run.TimedOut))
+	m.Ended(t.Context(), endedRun(policy.TierProcess, run.TimedOut))
 	check := func(text string) (string, error) {
 		cmd := exec.CommandContext(t.Context(), promtool, "check", "metrics")
 		cmd.Stdin = strings.NewReader(text)

@@ -200,7 +200,7 @@ func bomb(t *testing.T, size uint64) []byte {
 			t.Fatal(err)
 		}
 	}
-	packed := deflated(t, maxMember+1)
+	packed := deflateZeros(t, maxMember+1)
 	w, err := archive.CreateRaw(&zip.FileHeader{
 		Name: libraryName, Method: zip.Deflate,
 		CompressedSize64: uint64(len(packed)), UncompressedSize64: size,
@@ -217,7 +217,8 @@ func bomb(t *testing.T, size uint64) []byte {
 	return out.Bytes()
 }
 
-func deflated(t *testing.T, zeros int) []byte {
+// deflateZeros returns this many zero bytes, compressed.
+func deflateZeros(t *testing.T, zeros int) []byte {
 	t.Helper()
 	var out bytes.Buffer
 	w, err := flate.NewWriter(&out, flate.BestSpeed)

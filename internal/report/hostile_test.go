@@ -52,7 +52,7 @@ func TestWrongFields(t *testing.T) {
 		for kind, value := range values {
 			if !slices.Contains(test.types, kind) {
 				t.Run(test.report["end"].(string)+"/"+test.field+"/"+kind, func(t *testing.T) {
-					hostile(t, sent(t, test.report.with(test.field, value)))
+					hostile(t, encodeReport(t, test.report.with(test.field, value)))
 				})
 			}
 		}
@@ -60,7 +60,7 @@ func TestWrongFields(t *testing.T) {
 			t.Run(test.report["end"].(string)+"/"+test.field+"/absent", func(t *testing.T) {
 				without := maps.Clone(test.report)
 				delete(without, test.field)
-				hostile(t, sent(t, without))
+				hostile(t, encodeReport(t, without))
 			})
 		}
 	}
@@ -100,7 +100,7 @@ func TestWrongParts(t *testing.T) {
 		"a rule without a reason":         failed.with("exception", exception("X", "x").with("kind", kindRule).with("rule", "x")),
 		"more findings than there can be": against.with("findings", make([]any, 5000)),
 	} {
-		t.Run(name, func(t *testing.T) { hostile(t, sent(t, report)) })
+		t.Run(name, func(t *testing.T) { hostile(t, encodeReport(t, report)) })
 	}
 }
 
@@ -108,7 +108,7 @@ func TestWrongParts(t *testing.T) {
 func TestWrongCause(t *testing.T) {
 	var r run.Result
 	x := exception("OSError", "no").with("errno", "one").with("filename", 1)
-	if cause := Read(&r, sent(t, failed.with("exception", x)), Run{Limits: policy.DefaultLimits(), Restricted: true}); cause != (OSError{}) || r.Outcome != run.Raised {
+	if cause := Read(&r, encodeReport(t, failed.with("exception", x)), Run{Limits: policy.DefaultLimits(), Restricted: true}); cause != (OSError{}) || r.Outcome != run.Raised {
 		t.Errorf("%s %+v", r.Outcome, cause)
 	}
 }

@@ -24,8 +24,8 @@ func (f fields) with(name string, value any) fields {
 	return changed
 }
 
-// sent gives the report as the host gets it: the guest's value comes last.
-func sent(t *testing.T, f fields) wire.Dict {
+// encodeReport returns the report as the host receives it: the guest's value comes last.
+func encodeReport(t *testing.T, f fields) wire.Dict {
 	t.Helper()
 	var ordered []wire.Field
 	for _, name := range slices.Sorted(maps.Keys(f)) {
@@ -50,8 +50,8 @@ func exception(kind, message string) fields {
 	return fields{"type": kind, "message": message, "line": 3, "traceback": "…"}
 }
 
-// guarded is the exception of a guard of the language rules.
-func guarded(rule, reason string) fields {
+// ruleException returns the exception that a guard of the language rules raises.
+func ruleException(rule, reason string) fields {
 	return exception("RuleViolation", rule+": "+reason).with("kind", kindRule).with("rule", rule).with("reason", reason)
 }
 
@@ -90,7 +90,7 @@ func TestRead(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var r run.Result
-			if cause := Read(&r, sent(t, test.report), Run{Limits: policy.DefaultLimits(), Restricted: true}); cause != (OSError{}) {
+			if cause := Read(&r, encodeReport(t, test.report), Run{Limits: policy.DefaultLimits(), Restricted: true}); cause != (OSError{}) {
 				t.Errorf("%+v, of no OSError", cause)
 			}
 			if r.Outcome != test.outcome || !strings.Contains(r.Error, test.words) || test.words == "" && r.Error != "" {
@@ -105,7 +105,7 @@ func TestRead(t *testing.T) {
 
 func TestReadValues(t *testing.T) {
 	var r run.Result
-	Read(&r, sent(t, ok.with("variables", map[string]any{"a": []any{1, "x"}, "b": nil})), Run{Limits: policy.DefaultLimits(), Restricted: true})
+	Read(&r, encodeReport(t, ok.with("variables", map[string]any{"a": []any{1, "x"}, "b": nil})), Run{Limits: policy.DefaultLimits(), Restricted: true})
 	if string(r.Value) != "42" {
 		t.Errorf("value %s", r.Value)
 	}
@@ -117,7 +117,7 @@ func TestReadValues(t *testing.T) {
 func TestReadException(t *testing.T) {
 	var r run.Result
 	x := exception("FileNotFoundError", "no such file").with("errno", 2).with("filename", "/etc/passwd")
-	cause := Read(&r, sent(t, failed.with("exception", x)), Run{Limits: policy.DefaultLimits(), Restricted: true})
+	cause := Read(&r, encodeReport(t, failed.with("exception", x)), Run{Limits: policy.DefaultLimits(), Restricted: true})
 	if want := (OSError{2, "/etc/passwd"}); cause != want {
 		t.Errorf("%+v, want %+v", cause, want)
 	}
@@ -131,13 +131,13 @@ func TestReadException(t *testing.T) {
 func TestReadRuleViolation(t *testing.T) {
 	seen := run.Violation{Wall: policy.WallSeccomp, Op: "socket", Count: 1}
 	r := run.Result{Violations: []run.Violation{seen}}
-	Read(&r, sent(t, failed.with("exception", guarded("shared-object", "a module cannot be changed"))), Run{Limits: policy.DefaultLimits(), Restricted: true})
+	Read(&r, encodeReport(t, failed.with("exception", ruleException("shared-object", "a module cannot be changed"))), Run{Limits: policy.DefaultLimits(), Restricted: true})
 	want := []run.Violation{seen, {Wall: policy.WallLanguage, Op: "shared-object", Detail: "a module cannot be changed", Line: 3, Count: 1}}
 	if r.Outcome != run.Raised || !reflect.DeepEqual(r.Violations, want) {
 		t.Errorf("%s %+v", r.Outcome, r.Violations)
 	}
 	r = run.Result{}
-	Read(&r, sent(t, failed.with("exception", guarded("a\nb", "c\x1b[2J"))), Run{Limits: policy.DefaultLimits(), Restricted: true})
+	Read(&r, encodeReport(t, failed.with("exception", ruleException("a\nb", "c\x1b[2J"))), Run{Limits: policy.DefaultLimits(), Restricted: true})
 	if v := r.Violations[0]; strings.ContainsAny(v.Op+v.Detail, "\n\x1b") {
 		t.Errorf("more than a line: %+v", v)
 	}
@@ -145,12 +145,12 @@ func TestReadRuleViolation(t *testing.T) {
 
 func TestFindings(t *testing.T) {
 	want := []run.Finding{{Rule: "eval", Line: 2, Column: 5, Reason: "no eval", Hint: "name what you need: from json import a, b", HintCode: "name_imports", HintData: map[string]string{"name": "json"}, Allowed: []string{"json", "math"}}}
-	got, err := Findings(sent(t, against))
+	got, err := Findings(encodeReport(t, against))
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	var r run.Result
-	Read(&r, sent(t, against), Run{Limits: policy.DefaultLimits(), Restricted: true})
+	Read(&r, encodeReport(t, against), Run{Limits: policy.DefaultLimits(), Restricted: true})
 	if shown := hints.Findings(r, hints.Embedder); len(r.Violations) != 1 || !reflect.DeepEqual(shown, want) {
 		t.Errorf("%+v", r.Violations)
 	}
@@ -185,7 +185,7 @@ func TestReadDoesNotBelieveNames(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var r run.Result
-			Read(&r, sent(t, report), Run{Limits: policy.DefaultLimits(), Restricted: true})
+			Read(&r, encodeReport(t, report), Run{Limits: policy.DefaultLimits(), Restricted: true})
 			if strings.ContainsAny(r.Error, "\n\x1b") {
 				t.Errorf("the error is %q", r.Error)
 			}
@@ -198,11 +198,11 @@ func TestReadDoesNotBelieveNames(t *testing.T) {
 
 // Without rules, nothing is theirs: a guest of its own native code may send any report.
 func TestReadWithoutRules(t *testing.T) {
-	guard := failed.with("exception", guarded("shared-object", "x"))
+	guard := failed.with("exception", ruleException("shared-object", "x"))
 	for name, report := range map[string]fields{"a guard": guard, "findings": against} {
 		t.Run(name, func(t *testing.T) {
 			var r run.Result
-			Read(&r, sent(t, report), Run{Limits: policy.DefaultLimits()})
+			Read(&r, encodeReport(t, report), Run{Limits: policy.DefaultLimits()})
 			if r.Outcome == run.Refused || len(r.Violations) > 0 {
 				t.Errorf("%s %q, %+v", r.Outcome, r.Error, r.Violations)
 			}

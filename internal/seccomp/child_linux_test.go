@@ -34,9 +34,9 @@ func TestMain(m *testing.M) {
 		profile := seccomp.Profile(os.Args[2])
 		switch os.Args[1] {
 		case childAttempts:
-			walled(profile, func() { attemptAll(profile) })
+			runBehindFilter(profile, func() { attemptAll(profile) })
 		case childX32:
-			walled(profile, func() { unix.RawSyscall(0x40000000|unix.SYS_GETPID, 0, 0, 0) })
+			runBehindFilter(profile, func() { unix.RawSyscall(0x40000000|unix.SYS_GETPID, 0, 0, 0) })
 		case childWatched:
 			runWatched(profile, os.Args[3:])
 		case childInstalls:
@@ -59,8 +59,8 @@ func must(err error, doing string) {
 	}
 }
 
-// walled installs the Errno program on all threads, calls act, and exits.
-func walled(profile seccomp.Profile, act func()) {
+// runBehindFilter installs the Errno program on all threads, calls act, and exits.
+func runBehindFilter(profile seccomp.Profile, act func()) {
 	prog, err := seccomp.Program(profile, seccomp.Errno)
 	must(err, "finding the program")
 	insns, err := compile.Decode(prog)

@@ -230,7 +230,7 @@ func TestProgramsWork(t *testing.T) {
 				}
 				t.Skipf("%s is not installed", p.needs[missing])
 			}
-			out, denials, err := watched(t, server.URL, "set -eu\n"+p.script)
+			out, denials, err := runFiltered(t, server.URL, "set -eu\n"+p.script)
 			if err != nil {
 				t.Errorf("%v\n%s", err, out)
 			}
@@ -246,9 +246,9 @@ func absent(program string) bool {
 	return err != nil
 }
 
-// watched runs a shell script behind the Command filter and returns its output and the
+// runFiltered runs a shell script behind the Command filter and returns its output and the
 // denied calls.
-func watched(t *testing.T, url, script string) (out string, denials []string, err error) {
+func runFiltered(t *testing.T, url, script string) (out string, denials []string, err error) {
 	t.Helper()
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -293,7 +293,7 @@ func TestWatcherReportsDenials(t *testing.T) {
 		{`perl -e 'my $c = "x"; ioctl(STDIN, 0x5412, $c) or print "$!\n"'`, "ioctl(fd 0, TIOCSTI)", "not permitted"},
 		{`perl -e 'chroot("/") or print "$!\n"'`, "chroot()", "not permitted"},
 	} {
-		out, denials, err := watched(t, "", test.does)
+		out, denials, err := runFiltered(t, "", test.does)
 		if err != nil || !slices.Equal(denials, []string{test.denied}) || !strings.Contains(out, test.says) {
 			t.Errorf("%s: denied %q, said %q, error %v; want %q", test.does, denials, out, err, test.denied)
 		}

@@ -14,8 +14,8 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// hooked gives a service whose hooks are fakes, and those that it has made.
-func hooked(t *testing.T, o Options) (*Service, *[]*fakeHook) {
+// serviceWithFakeHooks returns a service with fake hooks, and the hooks that it has opened.
+func serviceWithFakeHooks(t *testing.T, o Options) (*Service, *[]*fakeHook) {
 	t.Helper()
 	var made []*fakeHook
 	var mu sync.Mutex
@@ -42,7 +42,7 @@ func mustOpen(t *testing.T, s *Service) (id string) {
 
 func TestHooks(t *testing.T) {
 	var w watcher
-	s, made := hooked(t, Options{Observers: []observe.Observer{&w}})
+	s, made := serviceWithFakeHooks(t, Options{Observers: []observe.Observer{&w}})
 	id := mustOpen(t, s)
 	for _, tt := range []struct {
 		call openhooks.HookCall
@@ -94,7 +94,7 @@ func TestHooks(t *testing.T) {
 }
 
 func TestHooksAreBounded(t *testing.T) {
-	s, _ := hooked(t, Options{})
+	s, _ := serviceWithFakeHooks(t, Options{})
 	var all sync.WaitGroup
 	var mu sync.Mutex
 	var ids []string
@@ -132,7 +132,7 @@ func TestHooksAreBounded(t *testing.T) {
 // A hook that nobody calls is closed after ten minutes; a call, however long, keeps it.
 func TestIdleHooks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, made := hooked(t, Options{})
+		s, made := serviceWithFakeHooks(t, Options{})
 		id := mustOpen(t, s)
 		h := (*made)[0]
 		call := func() error {
@@ -174,7 +174,7 @@ func TestIdleHooks(t *testing.T) {
 // So is one that was opened and never called.
 func TestHookThatWasNeverCalled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, made := hooked(t, Options{})
+		s, made := serviceWithFakeHooks(t, Options{})
 		mustOpen(t, s)
 		for _, row := range []struct {
 			wait   time.Duration
@@ -216,7 +216,7 @@ func TestHookThatCannotBeClosed(t *testing.T) {
 // waits for both.
 func TestHookIsClosedAfterItsCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, made := hooked(t, Options{})
+		s, made := serviceWithFakeHooks(t, Options{})
 		id := mustOpen(t, s)
 		h, goOn := (*made)[0], make(chan struct{})
 		h.call = func(context.Context) (run.Result, error) {
@@ -254,7 +254,7 @@ func TestHookIsClosedAfterItsCalls(t *testing.T) {
 // The end of the service closes what is open, and what is being opened.
 func TestHooksEndWithTheService(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, made := hooked(t, Options{})
+		s, made := serviceWithFakeHooks(t, Options{})
 		mustOpen(t, s)
 		inner, goOn := s.Options.OpenHook, make(chan struct{})
 		s.Options.OpenHook = func(ctx context.Context, h run.HookSpec) (openhooks.Hook, error) {

@@ -143,10 +143,10 @@ func TestPanics(t *testing.T) {
 	}
 }
 
-// traced writes down the stages as they begin and end.
-type traced struct{ stages []string }
+// stageRecorder records the stages as they begin and end.
+type stageRecorder struct{ stages []string }
 
-func (tr *traced) Begin(ctx context.Context, s observe.Stage) (context.Context, func(error)) {
+func (tr *stageRecorder) Begin(ctx context.Context, s observe.Stage) (context.Context, func(error)) {
 	tr.stages = append(tr.stages, string(s))
 	return ctx, func(err error) {
 		word := "/" + string(s)
@@ -163,7 +163,7 @@ func TestTracer(t *testing.T) {
 		end(nil)
 		return run.Result{}, nil
 	}
-	var tr traced
+	var tr stageRecorder
 	s := newService(t, Options{Runner: &fake{guest: guest}, Tracer: &tr})
 	if _, err := s.Run(t.Context(), alice, observe.HTTP, script); err != nil {
 		t.Fatal(err)
@@ -252,13 +252,13 @@ func TestWasmWithoutItsBundle(t *testing.T) {
 	}
 }
 
-// able is a Runner that knows what it has.
-type able struct {
+// runnerWithAbilities is a Runner that reports its abilities.
+type runnerWithAbilities struct {
 	*fake
 	has observe.Abilities
 }
 
-func (a able) Abilities() observe.Abilities { return a.has }
+func (a runnerWithAbilities) Abilities() observe.Abilities { return a.has }
 
 // Info lists what works for its caller: no tier without its Python, and no jail for who may
 // run no commands.
@@ -275,7 +275,7 @@ func TestInfoSaysWhatWorks(t *testing.T) {
 		{observe.Abilities{Python: "3.11"}, true, token.Ceiling{ScriptsOnly: true}, []policy.Tier{policy.TierProcess}},
 		{observe.Abilities{Python: "3.11", WasmScripts: true}, true, token.Ceiling{Tiers: []policy.Tier{policy.TierWasm}}, []policy.Tier{policy.TierWasm}},
 	} {
-		s := newService(t, Options{Runner: able{&fake{}, tt.has}, Commands: tt.commands})
+		s := newService(t, Options{Runner: runnerWithAbilities{&fake{}, tt.has}, Commands: tt.commands})
 		if got := s.Info(token.Caller{Name: "alice", Ceiling: tt.ceiling}); !slices.Equal(got.Tiers, tt.want) || got.Python != "3.11" || got.Packages == nil {
 			t.Errorf("%+v: %v, %q", tt, got.Tiers, got.Python)
 		}

@@ -30,7 +30,7 @@ func FuzzDecode(f *testing.F) {
 		checkJSON(t, data)
 		readAll(data)
 		d, err := DecodeDict(data)
-		if err != nil && !known(err) {
+		if err != nil && !isKnownError(err) {
 			t.Fatalf("unclassed error %v", err)
 		}
 		for _, entry := range d {
@@ -40,7 +40,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-func known(err error) bool {
+func isKnownError(err error) bool {
 	return errors.Is(err, ErrMalformed) || errors.Is(err, ErrTooLarge) || errors.Is(err, ErrTooDeep) || errors.Is(err, ErrValue)
 }
 
@@ -50,7 +50,7 @@ func checkJSON(t *testing.T, raw Raw) {
 	const max = 1 << 16
 	text, err := raw.AppendJSON(nil, "result", max)
 	if err != nil {
-		if !known(err) {
+		if !isKnownError(err) {
 			t.Fatalf("unclassed error %v", err)
 		}
 		return
@@ -93,7 +93,7 @@ func FuzzFrame(f *testing.F) {
 				t.Fatalf("%c %q %v, in pieces %c %q %v", kind, payload, err, kind2, payload2, err2)
 			}
 			if err != nil {
-				if !known(err) && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+				if !isKnownError(err) && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 					t.Fatalf("unclassed error %v", err)
 				}
 				return

@@ -23,9 +23,9 @@ func childOf(t *testing.T, argv ...string) *exec.Cmd {
 	return cmd
 }
 
-// ended waits until a child has ended without reaping it, so that it looks like a process
-// that takes long to end.
-func ended(t *testing.T, cmd *exec.Cmd) {
+// waitUntilEnded waits until a child has ended, without reaping it, so that it looks like a
+// process that takes long to end.
+func waitUntilEnded(t *testing.T, cmd *exec.Cmd) {
 	t.Helper()
 	if err := unix.Waitid(unix.P_PID, cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil); err != nil {
 		t.Fatal(err)
@@ -54,7 +54,7 @@ func awaitFor(t *testing.T, pid int) (why Reason) {
 // the kill would hide its real exit.
 func TestEndingWorkerIsNotKilled(t *testing.T) {
 	child := childOf(t, "/bin/true")
-	ended(t, child)
+	waitUntilEnded(t, child)
 	if why := awaitFor(t, child.Process.Pid); why != "" {
 		t.Errorf("it was killed: %s", why)
 	}
@@ -72,7 +72,7 @@ func TestDying(t *testing.T) {
 	if err := stopped.Process.Signal(unix.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	ended(t, gone)
+	waitUntilEnded(t, gone)
 	for name, test := range map[string]struct {
 		pid  int
 		want bool

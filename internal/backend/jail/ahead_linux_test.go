@@ -15,7 +15,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-func opened(t *testing.T, p policy.Policy) *Backend {
+func openBackend(t *testing.T, p policy.Policy) *Backend {
 	t.Helper()
 	b, err := New(Options{Policy: p})
 	if err != nil {
@@ -69,7 +69,7 @@ func (a *ahead) mustWait(t *testing.T, want int) {
 // A sandbox that was built ahead is used only for the same workspace, and only if the same
 // directory is still at its path.
 func TestSandboxesBuiltAhead(t *testing.T) {
-	b := opened(t, policy.Policy{AllowInterpreters: true})
+	b := openBackend(t, policy.Policy{AllowInterpreters: true})
 	parent := t.TempDir()
 	directory := filepath.Join(parent, "workspace")
 	if err := os.Mkdir(directory, 0o700); err != nil {
@@ -122,7 +122,7 @@ func TestReplacedGrantsAreNotUsed(t *testing.T) {
 		}
 	}
 	write("old")
-	b := opened(t, policy.Policy{Read: []string{file}})
+	b := openBackend(t, policy.Policy{Read: []string{file}})
 	for i, text := range []string{"old", "new"} {
 		write(text)
 		if r := runs(t, b, run.Request{Command: run.Command{Args: []string{"cat", file}}}); r.Stdout != text {
@@ -171,7 +171,7 @@ func TestSandboxesAheadAreBounded(t *testing.T) {
 
 // A sandbox whose time is up while a caller takes it is not lost.
 func TestSandboxIsTakenWhileItExpires(t *testing.T) {
-	b := opened(t, policy.Policy{})
+	b := openBackend(t, policy.Policy{})
 	runs(t, b, run.Request{Command: run.Command{Args: []string{"true"}, Workspace: t.TempDir()}})
 	if n := b.ahead.waits(); n != 1 {
 		t.Fatalf("%d sandboxes wait", n)
@@ -195,7 +195,7 @@ func TestSandboxIsTakenWhileItExpires(t *testing.T) {
 
 // If a waiting sandbox was killed, the caller gets another one.
 func TestKilledSandboxIsReplaced(t *testing.T) {
-	b := opened(t, policy.Policy{})
+	b := openBackend(t, policy.Policy{})
 	req := run.Request{Command: run.Command{Args: []string{"true"}, Workspace: t.TempDir()}}
 	runs(t, b, req)
 	b.ahead.mustWait(t, 1)

@@ -38,7 +38,7 @@ func TestCommandEndsWhileAnotherHoldsItsOutput(t *testing.T) {
 	if hosttest.UnderRace {
 		t.Skip("commands are tried without the race detector")
 	}
-	b := opened(t, policy.Policy{AllowInterpreters: true})
+	b := openBackend(t, policy.Policy{AllowInterpreters: true})
 	workspace := t.TempDir()
 	python := func(script string) []string { return []string{"/usr/bin/python3", "-c", script} }
 	keys, letGo, err := os.Pipe()

@@ -27,7 +27,7 @@ func reportOf(t *testing.T, fields ...wire.Field) wire.Dict {
 	return dict
 }
 
-func raised(t *testing.T, end, kind, message string, more ...wire.Field) wire.Dict {
+func raisedReport(t *testing.T, end, kind, message string, more ...wire.Field) wire.Dict {
 	exception := map[string]any{"type": kind, "message": message, "line": 3, "traceback": "…"}
 	for _, f := range more {
 		exception[f.Name] = f.Value
@@ -69,8 +69,8 @@ func TestJudge(t *testing.T) {
 		{"os._exit(3)", evidence{Ending: zygote.Ending{Exit: &zygote.Exit{Code: 3}}}, run.Exited, "3"},
 		{"rubbish on the channel", evidence{Ending: zygote.Ending{Malformed: errors.New("rubbish")}}, run.InvalidOutput, "rubbish"},
 		{"a report without an end", evidence{Ending: zygote.Ending{Report: reportOf(t, wire.Field{Name: "code", Value: 0})}}, run.InvalidOutput, "result channel"},
-		{"exception", evidence{Ending: zygote.Ending{Report: raised(t, "raised", "ValueError", "no")}}, run.Raised, "ValueError: no (line 3)"},
-		{"MemoryError", evidence{Ending: zygote.Ending{Report: raised(t, "raised", "MemoryError", "", wire.Field{Name: "kind", Value: "memory"})}}, run.OutOfMemory, "256MiB reached (line 3)"},
+		{"exception", evidence{Ending: zygote.Ending{Report: raisedReport(t, "raised", "ValueError", "no")}}, run.Raised, "ValueError: no (line 3)"},
+		{"MemoryError", evidence{Ending: zygote.Ending{Report: raisedReport(t, "raised", "MemoryError", "", wire.Field{Name: "kind", Value: "memory"})}}, run.OutOfMemory, "256MiB reached (line 3)"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			test.evidence.Limits = limits
@@ -98,7 +98,7 @@ func TestJudge(t *testing.T) {
 func TestJudgeExplains(t *testing.T) {
 	rooted := confine.Plan{Root: []confine.Mount{}, Readable: []string{"/usr/lib/python3"}}
 	oserror := func(errno int, filename string) wire.Dict {
-		return raised(t, "raised", "OSError", "", wire.Field{Name: "errno", Value: errno}, wire.Field{Name: "filename", Value: filename})
+		return raisedReport(t, "raised", "OSError", "", wire.Field{Name: "errno", Value: errno}, wire.Field{Name: "filename", Value: filename})
 	}
 	for _, test := range []struct {
 		name   string

@@ -15,8 +15,8 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// signed encodes a number for instructions.
-func signed(n int64) (out []byte) {
+// signedLEB128 encodes a number as instructions take it.
+func signedLEB128(n int64) (out []byte) {
 	for {
 		low := byte(n & 0x7f)
 		n >>= 7
@@ -34,10 +34,11 @@ func library(pages uint32, allocator string, room uint32, answer uint64) []byte 
 		section(1, list([]byte{0x60, 1, 0x7f, 1, 0x7f}, []byte{0x60, 2, 0x7f, 0x7f, 1, 0x7e})),
 		section(3, list([]byte{0}, []byte{1})), section(5, list(memoryOf(pages))),
 		section(7, list(slices.Concat(text(allocator), []byte{0, 0}), slices.Concat(text("f"), []byte{0, 1}), slices.Concat(text("memory"), []byte{2, 0}))),
-		code(append([]byte{0x41}, signed(int64(int32(room)))...), append([]byte{0x42}, signed(int64(answer))...)))
+		code(append([]byte{0x41}, signedLEB128(int64(int32(room)))...), append([]byte{0x42}, signedLEB128(int64(answer))...)))
 }
 
-func packed(at, length uint32) uint64 { return uint64(at)<<32 | uint64(length) }
+// packPointer packs an address and a length into one result.
+func packPointer(at, length uint32) uint64 { return uint64(at)<<32 | uint64(length) }
 
 // Addresses that a library returns are checked.
 func TestCallChecksAddresses(t *testing.T) {
@@ -53,15 +54,15 @@ func TestCallChecksAddresses(t *testing.T) {
 		value   string
 		words   string
 	}{
-		{"room within", 1, 8, packed(8, 8), run.Succeeded, string(argument), ""},
-		{"room at the end", 1, page - 8, packed(page-8, 8), run.Succeeded, string(argument), ""},
-		{"room over the end", 1, page - 7, packed(8, 8), run.InvalidOutput, "", "cordon_alloc did not allocate 8 bytes"},
-		{"room behind the end", 1, page + 8, packed(8, 8), run.InvalidOutput, "", "did not allocate"},
-		{"room at the last address", 1, 1<<32 - 1, packed(8, 8), run.InvalidOutput, "", "did not allocate"},
-		{"no room", 1, 0, packed(8, 8), run.InvalidOutput, "", "did not allocate"},
-		{"an answer over the end", 1, 8, packed(page-4, 8), run.InvalidOutput, "", "is outside its memory"},
-		{"an answer of all addresses", 1, 8, packed(8, 1<<32-1), run.InvalidOutput, "", "is outside its memory"},
-		{"an answer that is too large", uint32(policy.DefaultLimits().Result/page) + 1, 8, packed(8, uint32(policy.DefaultLimits().Result)+1), run.OutOfResult, "", "result limit of 8MiB"},
+		{"room within", 1, 8, packPointer(8, 8), run.Succeeded, string(argument), ""},
+		{"room at the end", 1, page - 8, packPointer(page-8, 8), run.Succeeded, string(argument), ""},
+		{"room over the end", 1, page - 7, packPointer(8, 8), run.InvalidOutput, "", "cordon_alloc did not allocate 8 bytes"},
+		{"room behind the end", 1, page + 8, packPointer(8, 8), run.InvalidOutput, "", "did not allocate"},
+		{"room at the last address", 1, 1<<32 - 1, packPointer(8, 8), run.InvalidOutput, "", "did not allocate"},
+		{"no room", 1, 0, packPointer(8, 8), run.InvalidOutput, "", "did not allocate"},
+		{"an answer over the end", 1, 8, packPointer(page-4, 8), run.InvalidOutput, "", "is outside its memory"},
+		{"an answer of all addresses", 1, 8, packPointer(8, 1<<32-1), run.InvalidOutput, "", "is outside its memory"},
+		{"an answer that is too large", uint32(policy.DefaultLimits().Result/page) + 1, 8, packPointer(8, uint32(policy.DefaultLimits().Result)+1), run.OutOfResult, "", "result limit of 8MiB"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			m := bench{t, b.Backend}.open(library(test.pages, "cordon_alloc", test.room, test.answer))
@@ -76,7 +77,7 @@ func TestCallChecksAddresses(t *testing.T) {
 		})
 	}
 	// A result does not refer to the guest's memory, which other guests use later.
-	m := b.open(library(1, "cordon_alloc", 8, packed(8, 8)))
+	m := b.open(library(1, "cordon_alloc", 8, packPointer(8, 8)))
 	r, err := m.Call(t.Context(), jobOf(m, run.Request{}), "f", argument)
 	if err != nil {
 		t.Fatal(err)
@@ -120,7 +121,7 @@ func TestQuestionsAreBounded(t *testing.T) {
 			section(2, list(slices.Concat(text("cordon"), text("ask"), []byte{0, 1}))),
 			functions(1), section(5, list(memoryOf(1))), exportStart(1),
 			// It traps unless it gets -1.
-			code(slices.Concat([]byte{0x41}, signed(at), []byte{0x41}, signed(length), []byte{0x10, 0, 0x41, 0x7f, 0x47, 0x04, 0x40, 0x00, 0x0b})))
+			code(slices.Concat([]byte{0x41}, signedLEB128(at), []byte{0x41}, signedLEB128(length), []byte{0x10, 0, 0x41, 0x7f, 0x47, 0x04, 0x40, 0x00, 0x0b})))
 	}
 	for _, where := range [][2]int64{{-8, 100}, {memory.Page - 8, 9}, {0, -1}, {memory.Page + 1, 0}} {
 		expect(t, b.run(b.open(asking(where[0], where[1])), run.Request{}), run.Succeeded, "")
@@ -158,7 +159,7 @@ except tools.Error as e:
 		}
 	}
 	// The next run has no tools, so the call fails.
-	if r := in(t, s, "tools.count()"); r.OK() || calls != 3 {
+	if r := runIn(t, s, "tools.count()"); r.OK() || calls != 3 {
 		t.Errorf("%d calls, %s %s", calls, r.Outcome, r.Error)
 	}
 }
@@ -207,8 +208,8 @@ func TestCancelWhileWaiting(t *testing.T) {
 	}
 	begin := func(how string) func(ctx context.Context, cancel func()) (run.Result, error) {
 		return func(ctx context.Context, cancel func()) (run.Result, error) {
-			out := begun{make(chan struct{}, 1)}
-			go func() { <-out.heard; cancel() }()
+			out := firstWrite{make(chan struct{}, 1)}
+			go func() { <-out.written; cancel() }()
 			return program.run(ctx, jobOf(program, run.Request{Module: run.ModuleRun{Args: []string{"forever", how}}, Streams: run.Streams{Out: out, In: blocked{never}}}))
 		}
 	}
@@ -232,7 +233,7 @@ func TestTimeLimitEndsLongRandomRead(t *testing.T) {
 		section(1, list([]byte{0x60, 0, 0}, []byte{0x60, 2, 0x7f, 0x7f, 1, 0x7f})),
 		section(2, list(slices.Concat(text("wasi_snapshot_preview1"), text("random_get"), []byte{0, 1}))),
 		functions(1), section(5, list(memoryOf(much/memory.Page))), exportStart(1),
-		code(slices.Concat([]byte{0x41, 0, 0x41}, signed(much), []byte{0x10, 0, 0x1a}))))
+		code(slices.Concat([]byte{0x41, 0, 0x41}, signedLEB128(much), []byte{0x10, 0, 0x1a}))))
 	r := b.run(m, run.Request{Limits: policy.Limits{WallTime: 20 * time.Millisecond, Memory: policy.GiB}})
 	expect(t, r, run.TimedOut, "wall time limit")
 }
@@ -286,14 +287,14 @@ func TestModulesBelongToARunner(t *testing.T) {
 	if _, err := place.Run(t.Context(), jobOf(m, run.Request{})); run.ClassOf(err) != run.Invalid || !strings.Contains(err.Error(), "another Runner") {
 		t.Error(err)
 	}
-	out := begun{make(chan struct{}, 1)}
+	out := firstWrite{make(chan struct{}, 1)}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	ended := make(chan run.Result, 1)
 	go func() {
 		ended <- b.runIn(ctx, m, run.Request{Module: run.ModuleRun{Args: []string{"forever"}}, Streams: run.Streams{Out: out}})
 	}()
-	<-out.heard
+	<-out.written
 	if err := m.Close(); err != nil {
 		t.Error(err)
 	}
@@ -326,7 +327,7 @@ func TestCallRunsInitializeFirst(t *testing.T) {
 		section(1, list([]byte{0x60, 0, 0}, []byte{0x60, 1, 0x7f, 1, 0x7f}, []byte{0x60, 2, 0x7f, 0x7f, 1, 0x7e})),
 		section(3, list([]byte{0}, []byte{1}, []byte{2})), section(5, list(memoryOf(1))),
 		section(7, list(slices.Concat(text("_initialize"), []byte{0, 0}), slices.Concat(text("malloc"), []byte{0, 1}), slices.Concat(text("f"), []byte{0, 2}), slices.Concat(text("memory"), []byte{2, 0}))),
-		code([]byte{0x41, at, 0x41, '7', 0x3a, 0, 0}, []byte{0x41, 16}, append([]byte{0x42}, signed(int64(packed(at, 1)))...))))
+		code([]byte{0x41, at, 0x41, '7', 0x3a, 0, 0}, []byte{0x41, 16}, append([]byte{0x42}, signedLEB128(int64(packPointer(at, 1)))...))))
 	r, err := m.Call(t.Context(), jobOf(m, run.Request{}), "f", []byte("1"))
 	if err != nil || string(r.Value) != "7" {
 		t.Errorf("%s %s %v", r.Value, r.Error, err)

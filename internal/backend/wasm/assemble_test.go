@@ -15,9 +15,9 @@ func list(items ...[]byte) []byte {
 
 func text(s string) []byte { return append(u32(uint32(len(s))), s...) }
 
-func sized(b []byte) []byte { return append(u32(uint32(len(b))), b...) }
+func lengthPrefixed(b []byte) []byte { return append(u32(uint32(len(b))), b...) }
 
-func section(id byte, content []byte) []byte { return append([]byte{id}, sized(content)...) }
+func section(id byte, content []byte) []byte { return append([]byte{id}, lengthPrefixed(content)...) }
 
 func assemble(sections ...[]byte) []byte {
 	return slices.Concat(append([][]byte{[]byte("\x00asm\x01\x00\x00\x00")}, sections...)...)
@@ -41,7 +41,7 @@ func exportStart(function byte) []byte {
 func code(bodies ...[]byte) []byte {
 	var all [][]byte
 	for _, b := range bodies {
-		all = append(all, sized(slices.Concat([]byte{0}, b, []byte{0x0b})))
+		all = append(all, lengthPrefixed(slices.Concat([]byte{0}, b, []byte{0x0b})))
 	}
 	return section(10, list(all...))
 }

@@ -34,12 +34,12 @@ var busy = map[string]string{
 	"compiler":   "[compile('x = ' + '+'.join('a' * 5000), 'x', 'exec') for _ in itertools.repeat(0)]",
 }
 
-// begun signals when a guest has written something.
-type begun struct{ heard chan struct{} }
+// firstWrite is a writer that signals when a guest has written something.
+type firstWrite struct{ written chan struct{} }
 
-func (b begun) Write(data []byte) (int, error) {
+func (w firstWrite) Write(data []byte) (int, error) {
 	select {
-	case b.heard <- struct{}{}:
+	case w.written <- struct{}{}:
 	default:
 	}
 	return len(data), nil
@@ -55,7 +55,7 @@ func TestBusyInC(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			out := begun{make(chan struct{}, 1)}
+			out := firstWrite{make(chan struct{}, 1)}
 			job := backend.Job{
 				Request: run.Request{Script: run.Script{Source: names + "while True:\n    " + expression}, Streams: run.Streams{Out: out}},
 				// It is canceled long before these limits.
@@ -76,7 +76,7 @@ func TestBusyInC(t *testing.T) {
 				ended <- end{r, err}
 			}()
 			select {
-			case <-out.heard:
+			case <-out.written:
 			case e := <-ended:
 				t.Fatalf("it did not begin: %s %v\n%s", e.result.Error, e.err, e.result.Stderr)
 			}

@@ -18,7 +18,7 @@ func TestCloseEndsModules(t *testing.T) {
 			t.Fatal(err)
 		}
 		m := bench{t, b}.open(goGuest(t))
-		out := begun{make(chan struct{}, 1)}
+		out := firstWrite{make(chan struct{}, 1)}
 		job := jobOf(m, run.Request{
 			Module: run.ModuleRun{Args: []string{"forever", how}}, Streams: run.Streams{Out: out, In: blocked{never}},
 			Limits: policy.Limits{WallTime: policy.DefaultMaxima().WallTime, CPUTime: policy.DefaultMaxima().CPUTime},
@@ -33,7 +33,7 @@ func TestCloseEndsModules(t *testing.T) {
 			_ = place.Close() // never fails
 			ended <- err
 		}()
-		<-out.heard
+		<-out.written
 		if err := b.Close(); err != nil {
 			t.Error(err)
 		}

@@ -83,12 +83,12 @@ def tries(path):
         pass
 for _ in range(5): tries(%q)`
 	for range 2 {
-		r := in(t, s, fmt.Sprintf(try, read+"/new"))
+		r := runIn(t, s, fmt.Sprintf(try, read+"/new"))
 		if len(r.Violations) != 1 || r.Violations[0].Op != "mkdir" || r.Violations[0].Count != 5 {
 			t.Errorf("%v %s", r.Violations, r.Error)
 		}
 	}
-	r := in(t, s, fmt.Sprintf("for i in range(1000): tries(%q + str(i))", read+"/new"))
+	r := runIn(t, s, fmt.Sprintf("for i in range(1000): tries(%q + str(i))", read+"/new"))
 	if len(r.Violations) != 100 {
 		t.Errorf("%d violations %s", len(r.Violations), r.Error)
 	}

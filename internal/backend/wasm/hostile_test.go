@@ -71,7 +71,7 @@ var hostile = []struct {
 	},
 	{name: "a table of 4 billion", module: assemble(section(4, list(slices.Concat([]byte{0x70, 0}, u32(1<<32-1))))), invalid: "elements"},
 	{name: "a table of 10 million", module: assemble(section(4, list(slices.Concat([]byte{0x70, 0}, u32(10e6))))), invalid: "elements"},
-	{name: "4 billion locals", module: assemble(types, functions(1), section(10, list(sized(slices.Concat([]byte{1}, u32(1<<32-1), []byte{0x7f, 0x0b}))))), invalid: "locals"},
+	{name: "4 billion locals", module: assemble(types, functions(1), section(10, list(lengthPrefixed(slices.Concat([]byte{1}, u32(1<<32-1), []byte{0x7f, 0x0b}))))), invalid: "locals"},
 	{name: "100,000 blocks in each other", module: moduleOf(nil, slices.Concat(bytes.Repeat([]byte{0x02, 0x40}, 100_000), bytes.Repeat([]byte{0x0b}, 100_000))...), invalid: "nested blocks"},
 	{name: "too large a memory", module: moduleOf(memoryOf(65_536)), outcome: run.OutOfMemory, words: "starts with 4GiB of memory"},
 	{name: "an endless loop", module: moduleOf(nil, 0x03, 0x40, 0x0c, 0, 0x0b), outcome: run.TimedOut, words: "wall time limit"},

@@ -45,7 +45,7 @@ func TestCopiesOfSessionsKeepTheirRules(t *testing.T) {
 				t.Errorf("%s: a script by other rules: %v", name, err)
 			}
 			gives(t, copied, "result = x", "1")
-			r := in(t, copied, "import os")
+			r := runIn(t, copied, "import os")
 			if _, stood := r.Enforcement.Walls[policy.WallLanguage]; r.OK() == restricted || stood != restricted {
 				t.Errorf("%s: restricted %v: %s %s %v", name, restricted, r.Outcome, r.Error, r.Enforcement.Walls)
 			}

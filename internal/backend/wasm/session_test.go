@@ -10,8 +10,8 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// in runs a script in a session.
-func in(t *testing.T, s *Session, script string) run.Result {
+// runIn runs a script in a session.
+func runIn(t *testing.T, s *Session, script string) run.Result {
 	t.Helper()
 	r, err := s.Run(t.Context(), backend.Job{Request: run.Request{Script: run.Script{Source: script, Restricted: s.restricted}}, Limits: policy.DefaultLimits()})
 	if err != nil {
@@ -22,7 +22,7 @@ func in(t *testing.T, s *Session, script string) run.Result {
 
 func gives(t *testing.T, s *Session, script, want string) {
 	t.Helper()
-	if r := in(t, s, script); string(r.Value) != want {
+	if r := runIn(t, s, script); string(r.Value) != want {
 		t.Errorf("%s: %s %s, want %s", script, r.Value, r.Error, want)
 	}
 }
@@ -48,9 +48,9 @@ func TestSession(t *testing.T) {
 		gives(t, s, "x = [1, 2]\ndef f(n):\n    return n + len(x)\nresult = 1", "1")
 		gives(t, s, "x.append(3)\nresult = f(10)", "13")
 		gives(t, s, "result", "null") // not that of the last run
-		expect(t, in(t, s, "1 / 0"), run.Raised, "ZeroDivisionError")
+		expect(t, runIn(t, s, "1 / 0"), run.Raised, "ZeroDivisionError")
 		gives(t, s, "result = f(10)", "13")
-		expect(t, in(t, other, "f"), run.Raised, "NameError")
+		expect(t, runIn(t, other, "f"), run.Raised, "NameError")
 	}
 }
 
@@ -74,7 +74,7 @@ func TestRefusedMemoryDoesNotAffectTheNextRun(t *testing.T) {
 	b := pythonBench(t, Options{Idle: 1})
 	s := b.session(false)
 	gives(t, s, "try:\n    bytearray(1 << 30)\nexcept MemoryError:\n    result = 'refused'", `"refused"`)
-	expect(t, in(t, s, "import os; os._exit(3)"), run.Exited, "exit code 3")
+	expect(t, runIn(t, s, "import os; os._exit(3)"), run.Exited, "exit code 3")
 }
 
 func TestFork(t *testing.T) {
@@ -97,7 +97,7 @@ func TestFork(t *testing.T) {
 	}
 	defer second.Close()
 	gives(t, second, "result = [x, len(keep)]", "[3,50000000]")
-	one, two := in(t, fork, "result = random.random()"), in(t, second, "result = random.random()")
+	one, two := runIn(t, fork, "result = random.random()"), runIn(t, second, "result = random.random()")
 	if bytes.Equal(one.Value, two.Value) {
 		t.Errorf("two forks have the same randomness: %s", one.Value)
 	}
@@ -130,7 +130,7 @@ func TestSnapshot(t *testing.T) {
 			t.Fatal(err)
 		}
 		gives(t, loaded, "counter.n += 1\nresult = [counter.n, len(keep), json.dumps(keep[:2])]", `[42,100000,"[0, 1]"]`)
-		randoms = append(randoms, string(in(t, loaded, "result = random.random()").Value))
+		randoms = append(randoms, string(runIn(t, loaded, "result = random.random()").Value))
 		fork, err := loaded.fork()
 		if err != nil {
 			t.Fatal(err)

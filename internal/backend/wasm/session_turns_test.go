@@ -21,7 +21,7 @@ type long struct {
 
 func busyIn(t *testing.T, s *Session) *long {
 	t.Helper()
-	out := begun{make(chan struct{}, 1)}
+	out := firstWrite{make(chan struct{}, 1)}
 	l := &long{ended: make(chan struct{})}
 	go func() {
 		defer close(l.ended)
@@ -31,7 +31,7 @@ func busyIn(t *testing.T, s *Session) *long {
 		})
 	}()
 	select {
-	case <-out.heard:
+	case <-out.written:
 	case <-l.ended:
 		t.Fatalf("it did not begin: %s %v", l.Error, l.err)
 	}
@@ -128,7 +128,7 @@ func TestCloseEndsRuns(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			out := begun{make(chan struct{}, 1)}
+			out := firstWrite{make(chan struct{}, 1)}
 			job.Streams.Out = out
 			job.Limits = policy.Limits{WallTime: policy.DefaultMaxima().WallTime, CPUTime: policy.DefaultMaxima().CPUTime}.Or(policy.DefaultLimits())
 			place, err := b.Open(t.Context(), job)
@@ -144,7 +144,7 @@ func TestCloseEndsRuns(t *testing.T) {
 				ended <- errors.Join(err, place.Close())
 			}()
 			select {
-			case <-out.heard:
+			case <-out.written:
 			case err := <-ended:
 				t.Fatalf("it did not begin: %v", err)
 			}

@@ -44,8 +44,8 @@ func unpack(t *testing.T, file []byte) (header map[string]any, pieces []byte) {
 	return header, pieces
 }
 
-// forged returns a snapshot with a valid checksum and this header.
-func forged(t *testing.T, header map[string]any, length, base uint64, pieces []byte) []byte {
+// forgeSnapshot returns a snapshot with a valid checksum and this header.
+func forgeSnapshot(t *testing.T, header map[string]any, length, base uint64, pieces []byte) []byte {
 	t.Helper()
 	header = maps.Clone(header)
 	header["length"], header["base"] = length, base
@@ -71,8 +71,8 @@ func forged(t *testing.T, header map[string]any, length, base uint64, pieces []b
 	return append(file.Bytes(), sum[:]...)
 }
 
-// saved returns the header and pieces of a saved session, and the size of its interpreter.
-func saved(t *testing.T, s *Session) (header map[string]any, pieces []byte, base uint64) {
+// saveParts returns the header and pieces of a saved session, and the size of its interpreter.
+func saveParts(t *testing.T, s *Session) (header map[string]any, pieces []byte, base uint64) {
 	t.Helper()
 	var file bytes.Buffer
 	if err := s.Save(&file); err != nil {
@@ -95,7 +95,7 @@ func piece(at, length uint64, data ...byte) []byte {
 // allocate memory, end its process, or give a guest more than its limits.
 func TestForgedSnapshots(t *testing.T) {
 	b := pythonBench(t, Options{Idle: 1, Policy: policy.Policy{Maxima: policy.Limits{Memory: 256 * policy.MiB}}})
-	header, _, own := saved(t, b.session(false))
+	header, _, own := saveParts(t, b.session(false))
 	opened, err := pythonwasm.Open(bundle(t))
 	if err != nil {
 		t.Fatal(err)
@@ -140,7 +140,7 @@ func TestForgedSnapshots(t *testing.T) {
 		{"more behind its end", whole, whole, slices.Concat(end, end), "damaged"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			s, err := b.loadSession(t.Context(), bytes.NewReader(forged(t, header, test.length, test.base, test.pieces)))
+			s, err := b.loadSession(t.Context(), bytes.NewReader(forgeSnapshot(t, header, test.length, test.base, test.pieces)))
 			if test.words != "" {
 				if run.ClassOf(err) != run.Invalid || !strings.Contains(err.Error(), test.words) {
 					t.Errorf("%v, want %q", err, test.words)
@@ -151,7 +151,7 @@ func TestForgedSnapshots(t *testing.T) {
 				t.Fatal(err)
 			}
 			// It has no interpreter: the run fails, but not the host.
-			if r := in(t, s, "result = 1"); r.OK() {
+			if r := runIn(t, s, "result = 1"); r.OK() {
 				t.Errorf("it ran: %s", r.Value)
 			}
 			if err := s.Close(); err != nil {
@@ -166,15 +166,15 @@ func TestSnapshotGivesNoExtraMemory(t *testing.T) {
 	b := pythonBench(t, Options{Idle: 1})
 	s := b.session(false)
 	gives(t, s, "x = 1\nresult = x", "1")
-	header, pieces, base := saved(t, s)
+	header, pieces, base := saveParts(t, s)
 	// The same memory with zeros after it; the header claims all of it for the interpreter.
 	larger := uint64(len(s.instance.Memory()) + 200<<20)
-	loaded, err := b.loadSession(t.Context(), bytes.NewReader(forged(t, header, larger, larger, pieces)))
+	loaded, err := b.loadSession(t.Context(), bytes.NewReader(forgeSnapshot(t, header, larger, larger, pieces)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer loaded.Close()
-	if _, _, got := saved(t, loaded); got > base {
+	if _, _, got := saveParts(t, loaded); got > base {
 		t.Errorf("%v are the interpreter's, which takes %v", policy.Bytes(got), policy.Bytes(base))
 	}
 	limits := policy.Limits{Memory: 64 * policy.MiB}.Or(policy.DefaultLimits())

@@ -70,7 +70,7 @@ func testLeaks(t *testing.T, n *internet, p policy.Policy) {
 					})
 					answers <- answer{result, err}
 				}()
-				var download held
+				var download download
 				select {
 				case download = <-n.held:
 				case got := <-answers:

@@ -42,22 +42,22 @@ import (
 type internet struct {
 	dns       *nameServer
 	authority string // the certificate that clients must trust, as PEM
-	held      chan held
+	held      chan download
 
 	mu      sync.Mutex
 	touched map[netip.AddrPort]int // by the address that was connected to
 	seen    []string               // "address Host path" of each request
 }
 
-// held is an active download. It is over when done is closed.
-type held struct{ done <-chan struct{} }
+// download is an active download. It is over when done is closed.
+type download struct{ done <-chan struct{} }
 
 func startInternet(t *testing.T) *internet {
 	t.Helper()
 	n := &internet{
 		dns:     &nameServer{asked: map[string]int{}},
 		touched: map[netip.AddrPort]int{},
-		held:    make(chan held, 16),
+		held:    make(chan download, 16),
 	}
 	packets, err := net.ListenPacket("udp", "127.0.0.1:53")
 	if err != nil {
@@ -83,7 +83,7 @@ func (n *internet) listen(t *testing.T, address string, handler http.Handler, se
 	if err != nil {
 		t.Fatal(err)
 	}
-	var l net.Listener = &noting{plain, n}
+	var l net.Listener = &recordingListener{plain, n}
 	if secure {
 		l = tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{certificate}, NextProtos: []string{"http/1.1"}})
 	}
@@ -92,13 +92,13 @@ func (n *internet) listen(t *testing.T, address string, handler http.Handler, se
 	t.Cleanup(func() { server.Close() })
 }
 
-// noting records every connection, also those that send nothing.
-type noting struct {
+// recordingListener records every connection, including those that send nothing.
+type recordingListener struct {
 	net.Listener
 	n *internet
 }
 
-func (l *noting) Accept() (net.Conn, error) {
+func (l *recordingListener) Accept() (net.Conn, error) {
 	conn, err := l.Listener.Accept()
 	if err != nil {
 		return nil, err
@@ -179,7 +179,7 @@ func (n *internet) handler(t *testing.T) http.Handler {
 	// A download that continues until the client is gone.
 	mux.HandleFunc("/endless", func(w http.ResponseWriter, r *http.Request) {
 		sendZeros(w, 1<<20)
-		n.held <- held{r.Context().Done()}
+		n.held <- download{r.Context().Done()}
 		for r.Context().Err() == nil {
 			if _, err := w.Write(make([]byte, 64<<10)); err != nil {
 				return
@@ -190,7 +190,7 @@ func (n *internet) handler(t *testing.T) http.Handler {
 	mux.HandleFunc("/silent", func(w http.ResponseWriter, r *http.Request) {
 		sendZeros(w, 1<<10)
 		_ = http.NewResponseController(w).Flush()
-		n.held <- held{r.Context().Done()}
+		n.held <- download{r.Context().Done()}
 		<-r.Context().Done()
 	})
 	n.addGit(t, mux)

@@ -45,7 +45,7 @@ func TestToolsTerminal(t *testing.T) {
 		// The program discards input from before its prompt, so the test waits for it.
 		in, typist := io.Pipe()
 		asked := w.request(run.Request{Command: run.Command{Args: []string{"python3", "-c", "import getpass; print(len(getpass.getpass()))"}}, Streams: run.Streams{
-			In: in, Out: &typing{when: "Password:", text: "geheim\n", to: typist}, Terminal: &run.Terminal{},
+			In: in, Out: &promptTyper{when: "Password:", text: "geheim\n", to: typist}, Terminal: &run.Terminal{},
 		}})
 		typist.Close()
 		mustSucceed(t, "getpass", asked)
@@ -64,15 +64,15 @@ print(os.read(fd, 10)); os.waitpid(pid, 0)`)
 	})
 }
 
-// typing writes to a terminal as a user does: it waits for the prompt first.
-type typing struct {
+// promptTyper writes to a terminal as a user does: it waits for the prompt first.
+type promptTyper struct {
 	when, text string
 	to         io.Writer
 	seen       strings.Builder
 	done       bool
 }
 
-func (p *typing) Write(b []byte) (int, error) {
+func (p *promptTyper) Write(b []byte) (int, error) {
 	p.seen.Write(b)
 	if !p.done && strings.Contains(p.seen.String(), p.when) {
 		p.done = true

@@ -7,20 +7,20 @@ import (
 	"github.com/tetratelabs/wazero/experimental/sys"
 )
 
-// opened is a fake file.
-type opened struct {
+// fakeFile is an open file that does nothing.
+type fakeFile struct {
 	sys.UnimplementedFile
 	release func()
 }
 
-func (h *Handles) try(path string, fails sys.Errno) (*opened, sys.Errno) {
+func (h *Handles) try(path string, fails sys.Errno) (*fakeFile, sys.Errno) {
 	f, errno := h.Open(path, sys.O_RDONLY, func(release func()) (sys.File, sys.Errno) {
-		return &opened{release: release}, fails
+		return &fakeFile{release: release}, fails
 	})
 	if errno != 0 {
 		return nil, errno
 	}
-	return f.(*opened), 0
+	return f.(*fakeFile), 0
 }
 
 // All mounts share one limit, which may change, and every release is counted.
@@ -131,7 +131,7 @@ func TestSeek(t *testing.T) {
 
 // wazero opens a mount as "." and read-only. Any other open is the guest's, and is counted.
 func TestOnlyWazerosOwnHandleIsNotCounted(t *testing.T) {
-	open := func(func()) (sys.File, sys.Errno) { return &opened{}, 0 }
+	open := func(func()) (sys.File, sys.Errno) { return &fakeFile{}, 0 }
 	for _, flag := range []sys.Oflag{sys.O_RDONLY | sys.O_DIRECTORY, sys.O_RDWR, sys.O_RDONLY | sys.O_NOFOLLOW} {
 		if _, errno := HandlesOf(NewOpenFiles(nil)).Open(".", flag, open); errno != EMFILE {
 			t.Errorf("%#x: %v", flag, errno)

@@ -115,7 +115,7 @@ func TestPathsCannotLeaveThroughAFinalLink(t *testing.T) {
 		for _, a := range naming {
 			w := newWorld(t, true, generous)
 			w.links()
-			tried(a.do(w, path))
+			ignoreErrno(a.do(w, path))
 			if info, err := os.Lstat(filepath.Join(w.granted, "stolen")); err == nil && info.Mode()&fs.ModeSymlink == 0 {
 				t.Errorf("%s %s: stolen", a.name, path)
 			}

@@ -189,7 +189,7 @@ func TestGuest(t *testing.T) {
 		}
 	})
 	t.Run("fills the quota", func(t *testing.T) {
-		w := newWorld(t, true, Limits{Disk: 1 << 20, Files: most(50)})
+		w := newWorld(t, true, Limits{Disk: 1 << 20, Files: openFileLimit(50)})
 		before, _ := sizes(t, w.granted)
 		g.expect(t, w.set,
 			"fill|/data/big|100", "983040 "+noRoom,
@@ -204,7 +204,7 @@ func TestGuest(t *testing.T) {
 	})
 	t.Run("opens a thousand files", func(t *testing.T) {
 		w := newWorld(t, true, generous)
-		w.open([]Grant{{w.granted, "/data", true}, {w.outside, "/untouched", false}}, Limits{Files: most(30)})
+		w.open([]Grant{{w.granted, "/data", true}, {w.outside, "/untouched", false}}, Limits{Files: openFileLimit(30)})
 		parent := filepath.Dir(w.granted)
 		before := len(descriptors(t, parent))
 		g.expect(t, w.set,

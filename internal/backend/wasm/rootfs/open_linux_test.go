@@ -35,7 +35,7 @@ func TestCloseClosesAllDescriptors(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := len(descriptors(t, parent))
-	set := roots.NewSet(Limits{Disk: 1 << 20, Files: most(20)})
+	set := roots.NewSet(Limits{Disk: 1 << 20, Files: openFileLimit(20)})
 	for _, m := range set.Mounts() {
 		for range 3 {
 			for _, path := range []string{"in.txt", "sub", ".", "secret", "missing"} {

@@ -12,7 +12,7 @@ import (
 
 func TestOpenFilesAreBoundedForAllMounts(t *testing.T) {
 	w := newWorld(t, true, generous)
-	w.open([]Grant{{w.granted, "/a", true}, {filepath.Join(w.granted, "sub"), "/b", false}}, Limits{Disk: 1 << 20, Files: most(4)})
+	w.open([]Grant{{w.granted, "/a", true}, {filepath.Join(w.granted, "sub"), "/b", false}}, Limits{Disk: 1 << 20, Files: openFileLimit(4)})
 	a, b := w.set.Mounts()[0].FS, w.set.Mounts()[1].FS
 	var open []sys.File
 	for _, c := range []struct {
@@ -134,7 +134,7 @@ func TestCallbackMayCloseTheSet(t *testing.T) {
 	}
 	defer roots.Close()
 	var set *Set
-	limits := Limits{Disk: 10, Files: most(5), Exceeded: func(string) {
+	limits := Limits{Disk: 10, Files: openFileLimit(5), Exceeded: func(string) {
 		if err := set.Close(); err != nil {
 			t.Error(err)
 		}

@@ -74,31 +74,31 @@ func TestHammerADirectoryBecomesALink(t *testing.T) {
 				f.Close()
 			}
 		case 1:
-			tried(w.fs.Mkdir("flip/new", 0o700))
+			ignoreErrno(w.fs.Mkdir("flip/new", 0o700))
 		case 2:
-			tried(w.fs.Rmdir("flip/new"))
-			tried(w.fs.Rmdir("flip/directory"))
+			ignoreErrno(w.fs.Rmdir("flip/new"))
+			ignoreErrno(w.fs.Rmdir("flip/directory"))
 		case 3:
-			tried(w.fs.Rename("in.txt", "flip/moved"))
-			tried(w.fs.Rename("flip/moved", "in.txt"))
+			ignoreErrno(w.fs.Rename("in.txt", "flip/moved"))
+			ignoreErrno(w.fs.Rename("flip/moved", "in.txt"))
 		case 4:
-			tried(w.fs.Utimens("flip/secret", 1, 1))
-			tried(w.fs.Chmod("flip/secret", 0o644))
+			ignoreErrno(w.fs.Utimens("flip/secret", 1, 1))
+			ignoreErrno(w.fs.Chmod("flip/secret", 0o644))
 		case 5:
-			tried(w.fs.Symlink("x", "flip/symlink"))
-			tried(w.fs.Unlink("flip/symlink"))
+			ignoreErrno(w.fs.Symlink("x", "flip/symlink"))
+			ignoreErrno(w.fs.Unlink("flip/symlink"))
 		case 6:
-			tried(w.fs.Link("in.txt", "flip/link"))
-			tried(w.fs.Unlink("flip/link"))
+			ignoreErrno(w.fs.Link("in.txt", "flip/link"))
+			ignoreErrno(w.fs.Unlink("flip/link"))
 		case 7:
 			if st, errno := w.fs.Stat("flip/secret"); errno == 0 && st.Size > int64(len("inside")) {
 				t.Error("saw what is outside")
 			}
-			tried(w.fs.Link("flip/secret", "stolen"))
+			ignoreErrno(w.fs.Link("flip/secret", "stolen"))
 			if text, _ := w.reads("stolen"); text == "secret" {
 				t.Fatal("linked what is outside")
 			}
-			tried(w.fs.Unlink("stolen"))
+			ignoreErrno(w.fs.Unlink("stolen"))
 		}
 	}
 	stop()

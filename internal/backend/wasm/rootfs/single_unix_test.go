@@ -63,7 +63,7 @@ func TestSingleFileIsAloneInItsDirectory(t *testing.T) {
 
 func TestSingleFileWithWriteGrant(t *testing.T) {
 	w := newWorld(t, true, generous)
-	w.open([]Grant{{Host: w.granted + "/in.txt", Guest: "/data/in.txt", Write: true}}, Limits{Disk: 10, Files: most(5)})
+	w.open([]Grant{{Host: w.granted + "/in.txt", Guest: "/data/in.txt", Write: true}}, Limits{Disk: 10, Files: openFileLimit(5)})
 	f := w.must("in.txt", sys.O_RDWR|sys.O_CREAT|sys.O_TRUNC)
 	if _, errno := f.Write([]byte("0123456789")); errno != 0 {
 		t.Fatal(errno)

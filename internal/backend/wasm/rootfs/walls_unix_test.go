@@ -83,7 +83,7 @@ func TestPathsOfSingleFiles(t *testing.T) {
 // The directory around single granted files is not the host's directory.
 func TestListShowsOnlyGrantedFiles(t *testing.T) {
 	w := newWorld(t, true, generous)
-	w.open([]Grant{{w.granted + "/in.txt", "/data/in.txt", true}}, Limits{Files: most(2)})
+	w.open([]Grant{{w.granted + "/in.txt", "/data/in.txt", true}}, Limits{Files: openFileLimit(2)})
 	for _, path := range []string{"..", "../sub", "x/../.."} {
 		if _, errno := w.fs.Stat(path); errno != sys.EPERM {
 			t.Errorf("stat %s: %v", path, errno)
@@ -204,7 +204,7 @@ func TestSetGroupIDIsNotWrittenTo(t *testing.T) {
 
 // Offsets at the end of the range do not overflow.
 func TestLargestOffsets(t *testing.T) {
-	w := newWorld(t, true, Limits{Disk: math.MaxInt64, Files: most(5)})
+	w := newWorld(t, true, Limits{Disk: math.MaxInt64, Files: openFileLimit(5)})
 	f := w.must("in.txt", sys.O_RDWR)
 	for _, off := range []int64{math.MaxInt64, math.MaxInt64 - 1, math.MinInt64, -1} {
 		_, errno := f.Pwrite([]byte("xx"), off)
@@ -228,7 +228,7 @@ func TestLargestOffsets(t *testing.T) {
 
 // Added matches the disk use after failures, removals and changes of existing files.
 func TestAddedMatchesDiskUse(t *testing.T) {
-	w := newWorld(t, true, Limits{Disk: 100 * EntryCost, Files: most(10)})
+	w := newWorld(t, true, Limits{Disk: 100 * EntryCost, Files: openFileLimit(10)})
 	added := func(what string, want int64) {
 		t.Helper()
 		if got := w.set.Added(); got != want {

@@ -14,10 +14,10 @@ import (
 )
 
 // generous limits are for tests of other things.
-var generous = Limits{Disk: 1 << 30, Files: most(1 << 30)}
+var generous = Limits{Disk: 1 << 30, Files: openFileLimit(1 << 30)}
 
-// most returns a count with this limit of open files.
-func most(files int) *guestfs.OpenFiles {
+// openFileLimit returns a counter that allows this many open files.
+func openFileLimit(files int) *guestfs.OpenFiles {
 	count := guestfs.NewOpenFiles(nil)
 	count.Allow(files)
 	return count
@@ -176,5 +176,5 @@ func check(t *testing.T, what string, got, want sys.Errno) {
 	}
 }
 
-// tried ignores the result of an operation.
-func tried(sys.Errno) {}
+// ignoreErrno discards the error of an operation.
+func ignoreErrno(sys.Errno) {}

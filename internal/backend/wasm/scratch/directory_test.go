@@ -10,7 +10,8 @@ import (
 	"github.com/tetratelabs/wazero/experimental/sys"
 )
 
-func named(found []sys.Dirent) string {
+// joinNames joins the names of directory entries with spaces.
+func joinNames(found []sys.Dirent) string {
 	var names []string
 	for _, d := range found {
 		names = append(names, d.Name)
@@ -24,7 +25,7 @@ func (w *world) lists(f sys.File, n int) string {
 	if errno != 0 {
 		w.Errorf("readdir: %v", errno)
 	}
-	return named(found)
+	return joinNames(found)
 }
 
 func TestReaddir(t *testing.T) {
@@ -38,7 +39,7 @@ func TestReaddir(t *testing.T) {
 			t.Errorf("%+v, and it is %+v", e, st)
 		}
 	}
-	if got := named(found); got != "c a b" {
+	if got := joinNames(found); got != "c a b" {
 		t.Errorf("%q", got)
 	}
 	if got := w.lists(d, 1); got != "" {

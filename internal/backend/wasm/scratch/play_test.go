@@ -15,12 +15,12 @@ import (
 type play struct {
 	data    []byte
 	fs      []sys.FS
-	handles [4]opened
+	handles [4]openHandle
 	log     []string
 }
 
-// opened has a handle in each file system.
-type opened struct {
+// openHandle is one open file, with its handle in each file system.
+type openHandle struct {
 	files     []sys.File
 	flag      sys.Oflag
 	directory bool
@@ -164,7 +164,7 @@ func (p *play) open(t testing.TB) {
 	})
 }
 
-func (p *play) close(t testing.TB, h *opened) {
+func (p *play) close(t testing.TB, h *openHandle) {
 	t.Helper()
 	if h.files != nil {
 		p.each(t, "close", func(i int, _ sys.FS) string { return h.files[i].Close().Error() })

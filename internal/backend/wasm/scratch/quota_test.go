@@ -195,7 +195,7 @@ func TestOpenFilesAreSharedWithTheGrants(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer roots.Close()
-	files := most(3)
+	files := openFileLimit(3)
 	set := roots.NewSet(rootfs.Limits{Disk: plenty, Files: files})
 	tmp, data := New(Limits{Files: files}), set.Mounts()[0].FS
 	tmp.Allow(plenty)
@@ -242,7 +242,7 @@ func TestOpenFilesAreSharedWithTheGrants(t *testing.T) {
 func TestCallbackMayUseFiles(t *testing.T) {
 	var f *FS
 	var used int64
-	f = New(Limits{Files: most(10), Exceeded: func(string) { used = f.Used() }})
+	f = New(Limits{Files: openFileLimit(10), Exceeded: func(string) { used = f.Used() }})
 	f.Allow(EntryCost)
 	check(t, "one", f.Symlink("", "a"), sys.ENOENT)
 	check(t, "one", f.Mkdir("a", 0), guestfs.ENOSPC)

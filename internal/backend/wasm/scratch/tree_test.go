@@ -247,7 +247,7 @@ func TestLinksCannotLeadOut(t *testing.T) {
 			t.Errorf("readlink: %q, %v; want %q", got, errno, text)
 		}
 	}
-	nowhere := New(Limits{Files: most(1000)})
+	nowhere := New(Limits{Files: openFileLimit(1000)})
 	nowhere.Allow(plenty)
 	check(t, "without a place", nowhere.Symlink("/x", "l"), 0)
 	_, errno := nowhere.Stat("l")
@@ -449,7 +449,7 @@ func TestTimesComeFromTheGuestsClock(t *testing.T) {
 	check(t, "write of nothing", errno, 0)
 	expect("new", times{-1, 90, 10})
 	check(t, "utimens", w.Utimens("missing", 1, 1), sys.ENOENT)
-	if st, _ := New(Limits{Files: most(1000)}).Stat("."); st.Mtim != 0 {
+	if st, _ := New(Limits{Files: openFileLimit(1000)}).Stat("."); st.Mtim != 0 {
 		t.Errorf("without a clock it is %d", st.Mtim)
 	}
 }

@@ -20,7 +20,7 @@ func newWorld(t *testing.T, size int64) *world {
 	w := &world{T: t}
 	w.FS = New(Limits{
 		Guest:    "/tmp",
-		Files:    most(1000),
+		Files:    openFileLimit(1000),
 		Exceeded: func(limit string) { w.exceeded = append(w.exceeded, limit) },
 		Now: func() (int64, int32) {
 			w.seconds++
@@ -32,8 +32,8 @@ func newWorld(t *testing.T, size int64) *world {
 	return w
 }
 
-// most returns a count with this limit of open files.
-func most(files int) *guestfs.OpenFiles {
+// openFileLimit returns a counter that allows this many open files.
+func openFileLimit(files int) *guestfs.OpenFiles {
 	count := guestfs.NewOpenFiles(nil)
 	count.Allow(files)
 	return count
@@ -108,8 +108,8 @@ func check(t *testing.T, what string, got, want sys.Errno) {
 	}
 }
 
-// tried ignores the result of an operation.
-func tried(sys.Errno) {}
+// ignoreErrno discards the error of an operation.
+func ignoreErrno(sys.Errno) {}
 
 // recount checks that everything is counted and that the tree is consistent.
 func (w *world) recount() {
