@@ -11,24 +11,27 @@ import (
 
 // account returns the lines of --verbose: what a run used, which hosts it reached, and
 // which walls stood.
-func account(res run.Result, hidden error) []string {
-	var lines []string
+func account(res run.Result, hidden error) []notice {
+	var all []notice
+	add := func(heading, format string, args ...any) {
+		all = append(all, infof(heading, format, args...))
+	}
 	if used := res.Usage.Amounts(); len(used) > 0 {
-		lines = append(lines, "used: "+strings.Join(used, ", "))
+		add("used", "%s", strings.Join(used, ", "))
 	}
 	if hidden != nil {
-		lines = append(lines, "workspace: none; "+oneLine(hidden.Error()))
+		add("workspace", "none; %v", hidden)
 	}
 	for _, t := range res.Traffic {
-		lines = append(lines, oneLine(fmt.Sprintf("traffic: %s port %d, %s, %s sent, %s received",
-			t.Host, t.Port, countOf(t.Connections, "connection"), t.Sent.Rounded(), t.Received.Rounded())))
+		add("traffic", "%s port %d, %s, %s sent, %s received",
+			t.Host, t.Port, countOf(t.Connections, "connection"), t.Sent.Rounded(), t.Received.Rounded())
 	}
 	for _, wall := range slices.Concat(policy.Walls(), policy.OtherWalls()) {
 		if state, known := res.Enforcement.Walls[wall]; known {
-			lines = append(lines, oneLine(fmt.Sprintf("wall: %s is %s", wall, state)))
+			add("wall", "%s is %s", wall, state)
 		}
 	}
-	return lines
+	return all
 }
 
 func countOf(n int, what string) string {

@@ -102,20 +102,39 @@ func present(stdout, stderr *tap, res run.Result, how presentation) error {
 			return err
 		}
 	}
-	for _, line := range block(res, how) {
-		head, rest, _ := strings.Cut(text.Wrap("cordon: "+line, how.width, cli.Indent)[len("cordon: "):], ":")
-		if how.color && !slices.Contains(calm, head) {
-			head = "\x1b[1;31m" + head + "\x1b[0m"
-		}
-		if err := stderr.line("cordon: " + head + ":" + rest); err != nil {
+	for _, n := range notices(res, how) {
+		if err := stderr.line(n.show(how)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// calm are the prefixes of lines that report no failure.
-var calm = []string{"result", "used", "workspace", "traffic", "wall"}
+// notice is a line of cordon's own. It begins with its heading, which is red if it reports
+// a failure.
+type notice struct {
+	heading, line string
+	calm          bool
+}
+
+func warningf(heading, format string, args ...any) notice {
+	return notice{heading: heading, line: heading + ": " + oneLine(fmt.Sprintf(format, args...))}
+}
+
+func infof(heading, format string, args ...any) notice {
+	n := warningf(heading, format, args...)
+	n.calm = true
+	return n
+}
+
+func (n notice) show(how presentation) string {
+	const name = "cordon: "
+	line := text.Wrap(name+n.line, how.width, cli.Indent)
+	if rest, whole := strings.CutPrefix(line, name+n.heading); how.color && !n.calm && whole {
+		line = name + "\x1b[1;31m" + n.heading + "\x1b[0m" + rest
+	}
+	return line
+}
 
 // headings say in a word or two how a run ended. A guest's own exit code has no heading:
 // the shell shows it.
@@ -132,18 +151,18 @@ var headings = map[run.Outcome]string{
 
 const maxViolations = 5
 
-// block returns the lines after a run: none after a success, unless something was lost.
-func block(res run.Result, how presentation) []string {
-	var lines []string
+// notices returns the lines after a run: none after a success, unless something was lost.
+func notices(res run.Result, how presentation) []notice {
+	var all []notice
 	if heading := headingOf(res, how); heading != "" {
-		words := reason(res, how)
-		if res.Outcome != run.TimedOut { // whose message begins with its heading
-			words = heading + ": " + words
+		why := warningf(heading, "%s", reason(res, how))
+		if res.Outcome == run.TimedOut { // whose message begins with its heading
+			why.line = oneLine(reason(res, how))
 		}
-		lines = append(lines, words)
+		all = append(all, why)
 	}
 	if !res.OK() || how.verbose {
-		lines = append(lines, blocked(res)...)
+		all = append(all, blocked(res)...)
 	}
 	for _, s := range []struct {
 		name string
@@ -152,21 +171,21 @@ func block(res run.Result, how presentation) []string {
 		size policy.Bytes
 	}{{"stdout", res.StdoutTruncated, len(res.Stdout), res.StdoutSize}, {"stderr", res.StderrTruncated, len(res.Stderr), res.StderrSize}} {
 		if s.cut {
-			lines = append(lines, fmt.Sprintf("truncated: %s was cut at %d bytes of %s; -o allows more, up to the policy's maximum", s.name, s.kept, s.size.Rounded()))
+			all = append(all, warningf("truncated", "%s was cut at %d bytes of %s; -o allows more, up to the policy's maximum", s.name, s.kept, s.size.Rounded()))
 		}
 	}
 	for _, name := range how.variables {
 		if _, set := res.Variables[name]; !set && res.OK() {
-			lines = append(lines, "not set: the script has no variable "+name)
+			all = append(all, warningf("not set", "the script has no variable %s", name))
 		}
 	}
 	if how.person && res.OK() && !slices.Contains(how.variables, "result") && len(res.Value) > 0 && !bytes.Equal(res.Value, []byte("null")) {
-		lines = append(lines, "result: "+oneLine(string(res.Value)))
+		all = append(all, infof("result", "%s", res.Value))
 	}
 	if how.verbose {
-		lines = append(lines, account(res, how.hidden)...)
+		all = append(all, account(res, how.hidden)...)
 	}
-	return lines
+	return all
 }
 
 // headingOf is empty where a shell prints nothing either: for a command that ^C or a
@@ -188,19 +207,19 @@ func headingOf(res run.Result, how presentation) string {
 
 // blocked returns a line for each attempt. For a refused command, the attempts are its
 // arguments, not what it did.
-func blocked(res run.Result) []string {
-	var lines []string
+func blocked(res run.Result) []notice {
+	var all []notice
 	attempts := slices.DeleteFunc(slices.Clone(res.Violations), saidAlready)
 	for i, v := range attempts {
 		if i == maxViolations {
-			return append(lines, fmt.Sprintf("blocked: and %d more (--json shows all)", len(attempts)-i))
+			return append(all, warningf("blocked", "and %d more (--json shows all)", len(attempts)-i))
 		}
 		if res.Outcome == run.Refused {
 			v.Count = 0
 		}
-		lines = append(lines, "blocked: "+showViolation(v))
+		all = append(all, warningf("blocked", "%s", showViolation(v)))
 	}
-	return lines
+	return all
 }
 
 // saidAlready reports a violation of the language rules, which is shown as a finding or
@@ -216,7 +235,7 @@ func reason(res run.Result, how presentation) string {
 	case res.Outcome == run.Refused:
 		return countFindings(len(hints.Findings(res, hints.CommandLine))) + "; nothing of the script ran"
 	}
-	return oneLine(res.Error)
+	return res.Error
 }
 
 func showViolation(v run.Violation) string {
@@ -238,7 +257,7 @@ func showViolation(v run.Violation) string {
 	if hint := hints.Word(v, hints.CommandLine); hint != "" {
 		text += " — " + hint
 	}
-	return oneLine(text)
+	return text
 }
 
 // showValue returns the JSON text, or repr and type for a value that JSON cannot express.

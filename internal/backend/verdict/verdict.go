@@ -18,7 +18,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/cordon-sandbox/cordon/internal/output"
 	"github.com/cordon-sandbox/cordon/internal/report"
@@ -43,8 +42,8 @@ type Evidence struct {
 	Killed string
 	// Exit is how the guest's process ended; nil if that is not known.
 	Exit *Exit
-	// Trap is what the guest did that its machine does not allow, in the engine's words.
-	Trap string
+	// Trap is what the guest did that its machine does not allow; nil if it did nothing.
+	Trap *Trap
 	// Refused are the limits that refused the guest something, by their keys. A guest
 	// that fails afterwards fails for the first of them; memory goes before CPU time, and
 	// CPU time before the rest.
@@ -83,6 +82,12 @@ type Exit struct {
 	Signal string
 }
 
+// Trap is a trap of a module, in words, with the calls that led to it.
+type Trap struct {
+	Message string
+	Trace   string
+}
+
 func (e Exit) failed() bool { return e.Code != 0 || e.Signal != "" }
 
 // Value is what a module gave back.
@@ -105,7 +110,7 @@ func Judge(e Evidence) (run.Result, report.OSError) {
 	case e.TooLarge != nil:
 		end(&r, run.OutOfMemory, "%v", e.TooLarge)
 	case (e.Report == nil || OutlastsReport(e.Killed)) && e.killed(&r):
-	case e.Trap != "":
+	case e.Trap != nil:
 		e.trapped(&r)
 	case e.Report == nil && e.exited(&r):
 	case e.Malformed != nil:
@@ -200,14 +205,9 @@ func (e Evidence) ranOut(r *run.Result) bool {
 
 // trapped: the guest did what its machine does not allow.
 func (e Evidence) trapped(r *run.Result) {
-	words, _, _ := strings.Cut(e.Trap, "\n\nGo runtime stack trace") // which is about us
-	message, trace, _ := strings.Cut(strings.TrimPrefix(words, "wasm error: "), "\n")
-	if strings.HasPrefix(message, "runtime error") {
-		message = "a host function was called with what it cannot use"
-	}
-	r.Exception = &run.Exception{Type: "Trap", Message: message, Traceback: trace}
+	r.Exception = &run.Exception{Type: "Trap", Message: e.Trap.Message, Traceback: e.Trap.Trace}
 	if !e.ranOut(r) {
-		end(r, run.Trapped, "trap: %s", message)
+		end(r, run.Trapped, "trap: %s", e.Trap.Message)
 	}
 }
 

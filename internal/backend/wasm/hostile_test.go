@@ -105,7 +105,7 @@ var hostile = []struct {
 		module: assemble(section(1, list([]byte{0x60, 0, 0}, []byte{0x60, 4, 0x7f, 0x7f, 0x7f, 0x7f, 1, 0x7f})),
 			section(2, list(slices.Concat(text("wasi_snapshot_preview1"), text("fd_write"), []byte{0, 1}))),
 			functions(1), exportStart(1), code([]byte{0x41, 1, 0x41, 0, 0x41, 1, 0x41, 0, 0x10, 0, 0x1a})),
-		outcome: run.Trapped, words: "a host function was called with what it cannot use",
+		outcome: run.Trapped, words: "a host function was called with invalid arguments",
 	},
 	{
 		name: "a question without a memory",

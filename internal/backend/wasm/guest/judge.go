@@ -42,11 +42,11 @@ func (g *Guest) Evidence(err error) verdict.Evidence {
 	case g.outcome == run.Canceled:
 		e.Killed = verdict.Canceled
 	case g.outcome != "":
-		e.Trap = cmp.Or(g.trap, fmt.Sprint(err))
+		e.Trap = trapOf(cmp.Or(g.trap, fmt.Sprint(err)))
 	case errors.As(err, &exit):
 		e.Exit = &verdict.Exit{Code: int(exit.ExitCode())}
 	case err != nil:
-		e.Trap = err.Error()
+		e.Trap = trapOf(err.Error())
 	}
 	if g.Memory.Refused {
 		e.Refused = append(e.Refused, "memory")
@@ -55,6 +55,17 @@ func (g *Guest) Evidence(err error) verdict.Evidence {
 		e.Refused = append(e.Refused, g.full)
 	}
 	return e
+}
+
+// trapOf reads the engine's error, which has a trap only as text: the message, then the
+// calls of the guest, then those of the host.
+func trapOf(words string) *verdict.Trap {
+	words, _, _ = strings.Cut(words, "\n\nGo runtime stack trace")
+	message, trace, _ := strings.Cut(strings.TrimPrefix(words, "wasm error: "), "\n")
+	if strings.HasPrefix(message, "runtime error") { // a panic of a host function
+		message = "a host function was called with invalid arguments"
+	}
+	return &verdict.Trap{Message: message, Trace: trace}
 }
 
 // Complaint returns the last line of a guest's standard error.

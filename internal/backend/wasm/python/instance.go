@@ -191,7 +191,7 @@ func (i *Instance) call(frame []byte) (words []byte, err error) {
 // judge combines the script's report with what cordon observed.
 func (i *Instance) judge(e verdict.Evidence, words []byte) run.Result {
 	switch {
-	case e.Killed != "" || e.Trap != "" || e.Exit != nil: // it was stopped and has no report
+	case e.Killed != "" || e.Trap != nil || e.Exit != nil: // it was stopped and has no report
 	case len(words) > wire.MaxReport(e.Limits):
 		e.Malformed = wire.ErrAboveMax // cordon's code in the guest checks it too
 	default:
