@@ -17,12 +17,9 @@ const (
 	// Polling looks for the answer of a short run without sleeping
 	// (internal/zygote/conversation_linux.go).
 	Polling
-	// SteppingAside lets workers die on another CPU than the one that the caller is woken on
-	// (internal/zygote/aside_linux.go).
-	SteppingAside
 
 	// All are all of them.
-	All = Bytecode | CodeCache | LargePages | Polling | SteppingAside
+	All = Bytecode | CodeCache | LargePages | Polling
 )
 
 // Has says whether all of some are in the set.
@@ -37,6 +34,6 @@ type Named struct {
 // Each gives all optimizations one by one.
 func Each() []Named {
 	return []Named{
-		{"bytecode", Bytecode}, {"code cache", CodeCache}, {"large pages", LargePages}, {"polling", Polling}, {"stepping aside", SteppingAside},
+		{"bytecode", Bytecode}, {"code cache", CodeCache}, {"large pages", LargePages}, {"polling", Polling},
 	}
 }

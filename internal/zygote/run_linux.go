@@ -11,7 +11,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/cordon-sandbox/cordon/internal/tuning"
 	"github.com/cordon-sandbox/cordon/internal/wire"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
@@ -26,11 +25,7 @@ const channelGrace = 200 * time.Millisecond
 // worker is dead or about to be.
 func (w *Worker) Run(ctx context.Context, g Guest) (Ending, error) {
 	defer w.Kill(KilledDone)
-	e, err := w.start(ctx, wire.KindStart, g)
-	if err == nil && e.Exit == nil && g.Patience > 0 && !w.zygote.config.OneShot && !w.zygote.config.Untuned.Has(tuning.SteppingAside) {
-		stepAside(w.PID)
-	}
-	return e, err
+	return w.start(ctx, wire.KindStart, g)
 }
 
 // Check applies the language rules to the guest without running it. When it returns, the

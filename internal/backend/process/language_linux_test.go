@@ -3,6 +3,7 @@ package process
 import (
 	"context"
 	"fmt"
+	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -199,4 +200,15 @@ func TestWorkersShareTheRules(t *testing.T) {
 	if restricted > 4*plain {
 		t.Errorf("a worker by the rules touched %d pages before its guest came, a plain one %d", restricted, plain)
 	}
+}
+
+// statOf returns the fields of /proc/PID/stat, which are numbered from 1 in proc(5).
+func statOf(t *testing.T, pid int) []string {
+	t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin, rest, _ := strings.Cut(string(text), ") ") // the name contains no parenthesis
+	return append([]string{"", begin}, strings.Fields(rest)...)
 }
