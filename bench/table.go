@@ -82,6 +82,7 @@ const (
 	rowMCP
 	rowPython
 	rowSteady
+	rowPaths
 	rowBackToBack
 	rowHookMore
 	rowCommandMore

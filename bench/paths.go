@@ -1,0 +1,201 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/cordon-sandbox/cordon"
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// failures compares scripts that fail with one that succeeds.
+func (b *bench) failures(ctx context.Context, t *table) error {
+	succeeds := runs("a script that succeeds", b.runner, warmRequest, value(wantWarm))
+	fails := []*act{
+		runs("a script that raises", b.runner, scriptOf("raise ValueError('no')"), ended(run.Raised)),
+		runs("a restricted script that raises", b.runner, restricted("raise ValueError('no')"), ended(run.Raised)),
+		runs("a script that raises in the library", b.runner, scriptOf("import json\njson.loads('{')"), ended(run.Raised)),
+		runs("a script with a syntax error", b.runner, scriptOf("x = ="), ended(run.Malformed)),
+		runs("a script that exits", b.runner, scriptOf("raise SystemExit(3)"), ended(run.Exited)),
+	}
+	if err := b.turns(ctx, b.few(10, 1), b.few(20, 2), slow, append(fails, succeeds)...); err != nil {
+		return err
+	}
+	for _, a := range fails {
+		t.compare(a, succeeds)
+	}
+	return nil
+}
+
+// otherLimits compares requests with limits of their own with one that has the defaults.
+func (b *bench) otherLimits(ctx context.Context, t *table) error {
+	with := func(name string, limits policy.Limits) *act {
+		req := warmRequest
+		req.Limits = limits
+		return runs("a request with "+name, b.runner, req, value(wantWarm))
+	}
+	defaults := with("the default limits", policy.Limits{})
+	others := []*act{
+		with("another wall time", policy.Limits{WallTime: 5 * time.Second}),
+		with("another CPU time", policy.Limits{CPUTime: 5 * time.Second}),
+		with("other memory", policy.Limits{Memory: 128 * policy.MiB}),
+		with("another output limit", policy.Limits{Output: 16 * policy.KiB}),
+		with("other open files", policy.Limits{OpenFiles: 32}),
+		with("other threads", policy.Limits{Threads: 4}),
+		with("all of these", policy.Limits{
+			WallTime: 5 * time.Second, CPUTime: 5 * time.Second, Memory: 128 * policy.MiB, Output: 16 * policy.KiB, OpenFiles: 32, Threads: 4,
+		}),
+	}
+	if err := b.turns(ctx, b.few(10, 1), b.few(20, 2), slow, append(others, defaults)...); err != nil {
+		return err
+	}
+	for _, a := range others {
+		t.compare(a, defaults)
+	}
+	return nil
+}
+
+// imports measures what the first import of a common module adds to a warm run.
+func (b *bench) imports(ctx context.Context, t *table) error {
+	without := runs("no import", b.runner, scriptOf("result = 42"), value(wantWarm))
+	acts := []*act{without}
+	for _, module := range []string{
+		"asyncio", "dataclasses", "typing", "statistics", "decimal", "csv", "collections.abc", "enum", "pathlib", "urllib.parse",
+	} {
+		acts = append(acts, runs("import "+module, b.runner, scriptOf("import "+module+"\nresult = 42"), value(wantWarm)))
+	}
+	if err := b.turns(ctx, b.few(5, 1), b.few(10, 2), slow, acts...); err != nil {
+		return err
+	}
+	var sum time.Duration
+	for _, a := range acts[1:] {
+		sum += max(0, a.p50()-without.p50())
+		t.compare(a, without)
+	}
+	t.add(row{
+		position: rowPaths, Measure: "first imports of ten common modules, beyond a run without, p50", Value: milliseconds(sum), Number: sum.Seconds(),
+		Note: "the sum of the ten",
+	})
+	return nil
+}
+
+// data compares large inputs, results and outputs with the same through the pipes of a plain
+// Python. A smoke test has a fiftieth of the data.
+func (b *bench) data(ctx context.Context, t *table) (err error) {
+	most := policy.Limits{Memory: 2 * policy.GiB, Result: 32 * policy.MiB, Output: 64 * policy.MiB, CPUTime: time.Minute, WallTime: time.Minute}
+	runner, err := cordon.NewRunnerContext(ctx, cordon.Options{Policy: policy.Policy{Python: b.python, Limits: most, Maxima: most}, Tier: policy.TierProcess})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, runner.Close()) }()
+	million := 1_000_000 / b.few(1, 50)
+	plain := func(name, program string, stdin []byte, size int, flags ...string) *act {
+		line := append([]string{b.python, "-I", "-S"}, flags...)
+		return starting(name, append(line, "-c", program), stdin, size)
+	}
+	const (
+		line  = 80
+		block = 64 << 10
+		count = "import json, sys\nsys.stdout.write(str(len(json.loads(sys.stdin.buffer.read()))))"
+	)
+	printed := 52 * million
+	large := fmt.Sprintf("'x' * %d", 20*million)
+	lines := fmt.Sprintf("for _ in range(%d): print('x' * %d)", printed/line, line-1)
+	blocks := fmt.Sprintf("import sys\nfor _ in range(%d): sys.stdout.write('x' * %d)", printed/block, block)
+	text := []byte(`"` + strings.Repeat("x", 50*million) + `"`)
+	records, n := someRecords(10 * million)
+	takes := func(name string, input []byte, want int) *act {
+		req := scriptOf("result = len(context)")
+		req.Script.Context = json.RawMessage(input)
+		return runs(name, runner, req, value(fmt.Sprint(want)))
+	}
+	prints := func(name, script string) *act {
+		req := scriptOf(script)
+		req.Streams.Out = io.Discard
+		return runs(name, runner, req, ended(run.Succeeded))
+	}
+	pairs := [][2]*act{
+		{takes("50 MB of context, one string", text, 50*million), plain("json.loads from a pipe", count, text, len(fmt.Sprint(50*million)))},
+		{takes("10 MB of context, records", records, n), plain("json.loads from a pipe", count, records, len(fmt.Sprint(n)))},
+		{
+			runs("20 MB of result", runner, scriptOf("result = "+large), ended(run.Succeeded)),
+			plain("json.dumps to a pipe", "import json, sys\nsys.stdout.write(json.dumps("+large+"))", nil, 20*million+2),
+		},
+		{prints("52 MB of output in lines", lines), plain("a plain Python", lines, nil, printed/line*line)},
+		{prints("52 MB of output in lines", lines), plain("a plain Python -u", lines, nil, printed/line*line, "-u")},
+		{prints("52 MB of output in blocks of 64 KiB", blocks), plain("a plain Python", blocks, nil, printed/block*block)},
+	}
+	for _, pair := range pairs {
+		if err := b.turns(ctx, b.few(3, 1), b.few(2, 1), time.Millisecond, pair[:]...); err != nil {
+			return err
+		}
+		t.compare(pair[0], pair[1])
+	}
+	return nil
+}
+
+// someRecords returns a list of objects of about this size in JSON, and how many there are.
+func someRecords(size int) ([]byte, int) {
+	var list bytes.Buffer
+	n := 0
+	for ; list.Len() < size; n++ {
+		fmt.Fprintf(&list, `,{"id": %d, "name": "customer %d", "balance": %d.25, "active": true, "tags": ["a", "b"]}`, n, n, n)
+	}
+	all := append(list.Bytes(), ']')
+	all[0] = '['
+	return all, n
+}
+
+// manyGrants compares cold starts under a policy with 200 granted directories with the same
+// under one that grants nothing.
+func (b *bench) manyGrants(ctx context.Context, t *table) (err error) {
+	if b.cordon == "" {
+		t.add(row{position: rowPaths, Measure: "200 grants, cold, p50", Value: "no -cordon given"})
+		return nil
+	}
+	directory, err := os.MkdirTemp("", "cordon-bench-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(directory)) }()
+	var grants []string
+	for i := range 200 {
+		path := filepath.Join(directory, "granted", fmt.Sprint(i))
+		if err := os.MkdirAll(path, 0o755); err != nil {
+			return err
+		}
+		grants = append(grants, "  - "+path)
+	}
+	some, none := filepath.Join(directory, "some.yaml"), filepath.Join(directory, "none.yaml")
+	for name, text := range map[string]string{some: "v: 1\nread:\n" + strings.Join(grants, "\n") + "\n", none: "v: 1\n"} {
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			return err
+		}
+	}
+	cold := func(name, file string, line ...string) *act {
+		return starting(name, append([]string{b.cordon, line[0], "--policy", file}, line[1:]...), nil, 0)
+	}
+	for _, line := range [][]string{{"run", "-c", "pass"}, {"exec", "--", "/bin/true"}} {
+		pair := []*act{cold("cordon "+line[0]+" with 200 grants", some, line...), cold("one without", none, line...)}
+		if err := b.turns(ctx, b.few(10, 1), b.few(10, 2), slow, pair...); err != nil {
+			return err
+		}
+		t.compare(pair[0], pair[1])
+	}
+	return nil
+}
+
+func scriptOf(source string) run.Request { return run.Request{Script: run.Script{Source: source}} }
+
+func restricted(source string) run.Request {
+	return run.Request{Script: run.Script{Source: source, Restricted: true}}
+}
