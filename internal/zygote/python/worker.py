@@ -23,12 +23,21 @@ def receive():
     """Reads a frame and returns its kind and payload. An end of file means that the Runner
     does not need this worker."""
     data = posix.read(CHANNEL, READ_AT_ONCE)
-    while missing_bytes(data):
-        more = posix.read(CHANNEL, min(missing_bytes(data), 1 << 20))
-        if not more:
-            posix._exit(0)
-        data += more
+    if missing_bytes(data):
+        data = receive_rest(data)
     return data[:1], decode_start(data)
+
+
+def receive_rest(data):
+    """Reads the rest of a frame into one buffer. A large frame has many parts, and appending
+    each of them would copy all that came before."""
+    while len(data) < 5:
+        data += posix.read(CHANNEL, 5 - len(data)) or posix._exit(0)
+    whole, at = memoryview(bytearray(len(data) + missing_bytes(data))), len(data)
+    whole[:at] = data
+    while at < len(whole):
+        at += posix.readv(CHANNEL, [whole[at:]]) or posix._exit(0)
+    return whole
 
 
 def missing_bytes(data):
