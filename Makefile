@@ -79,7 +79,7 @@ release: python-wasm ## make the archives of all platforms in dist/, as VERSION
 define run-tests
 @scripts/setup $@ & go vet ./... && go list -export -test ./... >/dev/null; \
   vetted=$$?; wait $$! && exit $$vetted
-go run ./scripts/testreport $1 scripts/test -p 3 -timeout 15m $(TESTFLAGS) ./internal/backend/... ./...
+go run ./scripts/testreport $1 scripts/test -p 3 -timeout 40m $(TESTFLAGS) ./internal/backend/... ./...
 endef
 
 test: export CORDON_TEST_EXTRAS = none
@@ -107,7 +107,7 @@ RACELESS_TESTS := ^Test(Containment.*|EachWallMatters|AttemptsEscapeWithoutWalls
 race: ## run the short tests of what has threads under the race detector, where gcc is installed
 	@if command -v gcc >/dev/null; then \
 	  echo 'CGO_ENABLED=1 go test -race -short, of what has threads'; \
-	  CGO_ENABLED=1 scripts/test -p 3 -race -short -timeout 15m -skip '$(RACELESS_TESTS)' \
+	  CGO_ENABLED=1 scripts/test -p 3 -race -short -timeout 40m -skip '$(RACELESS_TESTS)' \
 	    $$(go list ./... | grep -vE '/cordon/($(RACELESS_PACKAGES))$$'); \
 	else echo 'race: no gcc, skipped'; fi
 
