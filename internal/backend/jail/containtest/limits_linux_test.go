@@ -347,7 +347,10 @@ var limitActs = map[string]act{
 		}
 	},
 	"use memory": func(p params) error {
-		fill(make([]byte, p.number("size")<<20))
+		memory := make([]byte, p.number("size")<<20)
+		fill(memory)
+		awaitKill()
+		runtime.KeepAlive(memory)
 		return errQuiet
 	},
 	"use memory in children": func(p params) error {
@@ -376,7 +379,7 @@ var limitActs = map[string]act{
 	"hold memory": func(p params) error {
 		memory := make([]byte, p.number("size")<<20)
 		fill(memory)
-		_, _ = unix.Poll(nil, 1500) // until all the others run
+		_, _ = unix.Poll(nil, 6000) // until all the others run; a cgroup kills only one of them
 		runtime.KeepAlive(memory)
 		return errQuiet
 	},
@@ -386,6 +389,7 @@ var limitActs = map[string]act{
 			os.Exit(1)
 		}
 		fill(memory)
+		awaitKill()
 		return errQuiet
 	},
 	"use memory file": func(p params) error {
@@ -442,6 +446,10 @@ var limitActs = map[string]act{
 	},
 }
 
+// awaitKill keeps what an act has taken. Where the Runner samples what guests use, it may
+// see that late on a busy host.
+func awaitKill() { _, _ = unix.Poll(nil, 20_000) }
+
 // sink keeps the compiler from removing a loop.
 var sink atomic.Uint64
 
@@ -478,7 +486,7 @@ func fillFiles(open func(i int) (int, error)) error {
 			}
 		}
 	}
-	_, _ = unix.Poll(nil, 3000)
+	awaitKill()
 	return errQuiet
 }
 

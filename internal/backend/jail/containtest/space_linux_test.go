@@ -188,7 +188,7 @@ var spaceActs = map[string]act{
 			_, err := unix.Open(".", unix.O_TMPFILE|unix.O_RDWR|unix.O_CLOEXEC, 0o600)
 			return err
 		})
-		_, _ = unix.Poll(nil, 8000) // wait to be killed
+		awaitKill()
 		return err
 	},
 	"use shared memory in children": func(p params) error {
@@ -198,13 +198,15 @@ var spaceActs = map[string]act{
 		if err := useShared(p.number("size") << 20); err != nil {
 			return broken("%v", err)
 		}
-		_, _ = unix.Poll(nil, 4000) // until all the others run
+		awaitKill()
 		return errQuiet
 	},
 	"use memory without the first thread": func(p params) error {
 		return withoutFirstThread(func() error {
-			fill(make([]byte, p.number("size")<<20))
-			_, _ = unix.Poll(nil, 4000)
+			memory := make([]byte, p.number("size")<<20)
+			fill(memory)
+			awaitKill()
+			runtime.KeepAlive(memory)
 			return errQuiet
 		})
 	},
@@ -220,7 +222,7 @@ var spaceActs = map[string]act{
 		for i := 0; i < size; i += 2 << 20 {
 			sum += memory[i]
 		}
-		_, _ = unix.Poll(nil, 4000)
+		awaitKill()
 		fmt.Println(sum)
 		return errQuiet
 	},
@@ -363,7 +365,7 @@ func fillMapped() error {
 			return broken("%v", err)
 		}
 	}
-	_, _ = unix.Poll(nil, 8000)
+	awaitKill()
 	return errQuiet
 }
 
