@@ -36,6 +36,8 @@ type diskWatch struct {
 	scratch   int // its scratch space, which has its own limit
 	// shrunk returns how much free space and how many free inodes the file systems lost.
 	shrunk func() (space, inodes int64)
+	// look walks for at most this time.
+	look func(most time.Duration) answer
 	// wrote is the number of bytes that the command is known to have written.
 	wrote int64
 
@@ -101,6 +103,7 @@ func newDiskWatch(roots []string, limits policy.Limits, proc, scratch int) *disk
 		}
 		return space, inodes
 	}
+	w.look = w.walk
 	return w
 }
 
@@ -142,7 +145,7 @@ func (w *diskWatch) startWalk() {
 	}
 	if time.Now().After(w.next) || w.suspicious() && time.Now().After(w.soon) {
 		w.walking = true
-		go func() { w.walked <- w.walk(w.budget) }()
+		go func() { w.walked <- w.look(w.budget) }()
 	}
 }
 
@@ -155,13 +158,16 @@ func (w *diskWatch) finishWalk(a answer) {
 	}
 	pause := walkPause * a.took
 	w.budget = walkBudget
-	if a.timedOut && (a.near || w.suspicious()) {
+	if w.needsMore(a) {
 		pause = walkPauseSuspicious * a.took
 		w.budget = min(2*a.took, walkMaxBudget)
 	}
 	w.soon = time.Now().Add(pause)
 	w.next = time.Now().Add(max(walkEvery, pause))
 }
+
+// needsMore reports whether a walk ran out of time although a limit may have been passed.
+func (w *diskWatch) needsMore(a answer) bool { return a.timedOut && (a.near || w.suspicious()) }
 
 // waitForWalk returns when no walk is running. A walk uses descriptors that tearDown
 // closes.
@@ -186,10 +192,11 @@ func (w *diskWatch) finalWalk(wrote int64) {
 		most = walkBudget
 	}
 	for ; most <= walkMaxBudget; most *= 2 {
-		a := w.walk(most)
+		a := w.look(most)
 		w.over = a.over
-		// On a busy host the time of a walk may pass without it.
-		if w.over != "" || !a.timedOut || !a.near && !w.suspicious() && 2*most > usual {
+		// On a busy host the walk may have had little of its time.
+		again := w.needsMore(a) || a.timedOut && 2*most <= usual
+		if w.over != "" || !again {
 			return
 		}
 	}

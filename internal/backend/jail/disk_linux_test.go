@@ -259,6 +259,46 @@ func TestDiskWatchAtTheFirstTick(t *testing.T) {
 	}
 }
 
+// TestFinalWalkOnABusyHost checks how long the last walk goes on when its time passes while
+// other programs run.
+func TestFinalWalkOnABusyHost(t *testing.T) {
+	for _, tt := range []struct {
+		name       string
+		lasted     time.Duration // the command
+		needs      time.Duration // a whole walk
+		near       bool
+		suspicious bool
+		over       exceeded
+	}{
+		{"a short command, and nothing is suspicious", time.Second, time.Second, false, false, ""},
+		{"a long command", 20 * time.Second, time.Second, false, false, overFiles},
+		{"a long command with very many files", 20 * time.Second, 3 * time.Second, false, false, ""},
+		{"half of a limit was found", time.Second, 3 * time.Second, true, false, overFiles},
+		{"the disk has lost as much", time.Second, 3 * time.Second, false, true, overFiles},
+		{"it never ends", time.Second, time.Hour, true, true, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newDiskWatch([]string{t.TempDir()}, policy.Limits{Disk: megabyte, Files: 1000}, -1, -1)
+			w.began = time.Now().Add(-tt.lasted)
+			w.shrunk = func() (space, inodes int64) {
+				if tt.suspicious {
+					return 2 * megabyte, 0
+				}
+				return 0, 0
+			}
+			w.look = func(most time.Duration) answer {
+				if most < tt.needs {
+					return answer{timedOut: true, near: tt.near}
+				}
+				return answer{over: overFiles}
+			}
+			if w.finalWalk(0); w.over != tt.over {
+				t.Errorf("%q is over, want %q", w.over, tt.over)
+			}
+		})
+	}
+}
+
 // A command may end before its Runner runs again: its files are counted as well.
 func TestFilesOfShortCommandAreCounted(t *testing.T) {
 	b := openJail(t, policy.Policy{})
