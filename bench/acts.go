@@ -1,10 +1,8 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"os/exec"
 	"time"
 
 	"github.com/cordon-sandbox/cordon"
@@ -35,32 +33,23 @@ func (b *bench) turns(ctx context.Context, rounds, each int, pace time.Duration,
 
 // runs is an act that runs a request and checks its end.
 func runs(name string, runner *cordon.Runner, req run.Request, check func(run.Result) error) *act {
-	return &act{name: name, once: func(ctx context.Context) (time.Duration, error) {
-		begin := time.Now()
-		result, err := runner.Run(ctx, req)
-		d := time.Since(begin)
-		if err == nil {
-			err = check(result)
-		}
-		return d, err
-	}}
+	return &act{name: name, once: func(ctx context.Context) (time.Duration, error) { return timed(ctx, runner, req, check) }}
 }
 
-// starting is an act that starts a process, writes to it and reads all of its output.
-func starting(name string, line []string, stdin []byte, size int) *act {
-	return &act{name: name, once: func(ctx context.Context) (time.Duration, error) {
-		cmd := exec.CommandContext(ctx, line[0], line[1:]...)
-		var out bytes.Buffer
-		out.Grow(size + bytes.MinRead)
-		cmd.Stdin, cmd.Stdout = bytes.NewReader(stdin), &out
-		begin := time.Now()
-		err := cmd.Run()
-		d := time.Since(begin)
-		if err == nil && out.Len() != size {
-			err = fmt.Errorf("%d bytes of output instead of %d", out.Len(), size)
-		}
-		return d, err
-	}}
+// starting is an act that starts a process, and checks its output.
+func starting(name string, line []string, stdin, want string) *act {
+	return &act{name: name, once: func(ctx context.Context) (time.Duration, error) { return start(ctx, line, stdin, want) }}
+}
+
+// timed runs a request and checks its end.
+func timed(ctx context.Context, runner *cordon.Runner, req run.Request, check func(run.Result) error) (time.Duration, error) {
+	begin := time.Now()
+	result, err := runner.Run(ctx, req)
+	d := time.Since(begin)
+	if err == nil {
+		err = check(result)
+	}
+	return d, err
 }
 
 // value checks that a run gave this value.
@@ -78,10 +67,17 @@ func ended(outcome run.Outcome) func(run.Result) error {
 	}
 }
 
-// compare adds a row for the median of an act, with its ratio to that of another one.
-func (t *table) compare(a, to *act) {
-	t.add(row{
-		position: rowPaths, Measure: a.name + ", p50", Value: milliseconds(a.p50()), Number: a.p50().Seconds(),
-		Ratio: over(a.p50(), to.p50()), Note: fmt.Sprintf("to %s; p99 %s", to.name, milliseconds(a.p99())),
-	})
+// against measures acts in turns with another one, and adds a row for each: its median, and
+// the ratio to that of the other one.
+func (b *bench) against(ctx context.Context, t *table, rounds, each int, pace time.Duration, to *act, acts ...*act) error {
+	if err := b.turns(ctx, rounds, each, pace, append(acts, to)...); err != nil {
+		return err
+	}
+	for _, a := range acts {
+		t.add(row{
+			position: rowPaths, Measure: a.name + ", p50", Value: milliseconds(a.p50()), Number: a.p50().Seconds(),
+			Ratio: over(a.p50(), to.p50()), Note: fmt.Sprintf("to %s; p99 %s", to.name, milliseconds(a.p99())),
+		})
+	}
+	return nil
 }

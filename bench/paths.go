@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -27,13 +26,7 @@ func (b *bench) failures(ctx context.Context, t *table) error {
 		runs("a script with a syntax error", b.runner, scriptOf("x = ="), ended(run.Malformed)),
 		runs("a script that exits", b.runner, scriptOf("raise SystemExit(3)"), ended(run.Exited)),
 	}
-	if err := b.turns(ctx, b.few(10, 1), b.few(20, 2), slow, append(fails, succeeds)...); err != nil {
-		return err
-	}
-	for _, a := range fails {
-		t.compare(a, succeeds)
-	}
-	return nil
+	return b.against(ctx, t, b.few(10, 1), b.few(20, 2), slow, succeeds, fails...)
 }
 
 // otherLimits compares requests with limits of their own with one that has the defaults.
@@ -55,31 +48,24 @@ func (b *bench) otherLimits(ctx context.Context, t *table) error {
 			WallTime: 5 * time.Second, CPUTime: 5 * time.Second, Memory: 128 * policy.MiB, Output: 16 * policy.KiB, OpenFiles: 32, Threads: 4,
 		}),
 	}
-	if err := b.turns(ctx, b.few(10, 1), b.few(20, 2), slow, append(others, defaults)...); err != nil {
-		return err
-	}
-	for _, a := range others {
-		t.compare(a, defaults)
-	}
-	return nil
+	return b.against(ctx, t, b.few(10, 1), b.few(20, 2), slow, defaults, others...)
 }
 
 // imports measures what the first import of a common module adds to a warm run.
 func (b *bench) imports(ctx context.Context, t *table) error {
 	without := runs("no import", b.runner, scriptOf("result = 42"), value(wantWarm))
-	acts := []*act{without}
+	var acts []*act
 	for _, module := range []string{
 		"asyncio", "dataclasses", "typing", "statistics", "decimal", "csv", "collections.abc", "enum", "pathlib", "urllib.parse",
 	} {
 		acts = append(acts, runs("import "+module, b.runner, scriptOf("import "+module+"\nresult = 42"), value(wantWarm)))
 	}
-	if err := b.turns(ctx, b.few(5, 1), b.few(10, 2), slow, acts...); err != nil {
+	if err := b.against(ctx, t, b.few(5, 1), b.few(10, 2), slow, without, acts...); err != nil {
 		return err
 	}
 	var sum time.Duration
-	for _, a := range acts[1:] {
+	for _, a := range acts {
 		sum += max(0, a.p50()-without.p50())
-		t.compare(a, without)
 	}
 	t.add(row{
 		position: rowPaths, Measure: "first imports of ten common modules, beyond a run without, p50", Value: milliseconds(sum), Number: sum.Seconds(),
@@ -98,9 +84,9 @@ func (b *bench) data(ctx context.Context, t *table) (err error) {
 	}
 	defer func() { err = errors.Join(err, runner.Close()) }()
 	million := 1_000_000 / b.few(1, 50)
-	plain := func(name, program string, stdin []byte, size int, flags ...string) *act {
+	plain := func(name, program, stdin, want string, flags ...string) *act {
 		line := append([]string{b.python, "-I", "-S"}, flags...)
-		return starting(name, append(line, "-c", program), stdin, size)
+		return starting(name, append(line, "-c", program), stdin, want)
 	}
 	const (
 		line  = 80
@@ -110,10 +96,12 @@ func (b *bench) data(ctx context.Context, t *table) (err error) {
 	printed := 52 * million
 	large := fmt.Sprintf("'x' * %d", 20*million)
 	lines := fmt.Sprintf("for _ in range(%d): print('x' * %d)", printed/line, line-1)
+	inLines := strings.Repeat(strings.Repeat("x", line-1)+"\n", printed/line)
 	blocks := fmt.Sprintf("import sys\nfor _ in range(%d): sys.stdout.write('x' * %d)", printed/block, block)
-	text := []byte(`"` + strings.Repeat("x", 50*million) + `"`)
+	inBlocks := strings.Repeat("x", printed/block*block)
+	text := `"` + strings.Repeat("x", 50*million) + `"`
 	records, n := someRecords(10 * million)
-	takes := func(name string, input []byte, want int) *act {
+	takes := func(name, input string, want int) *act {
 		req := scriptOf("result = len(context)")
 		req.Script.Context = json.RawMessage(input)
 		return runs(name, runner, req, value(fmt.Sprint(want)))
@@ -124,35 +112,32 @@ func (b *bench) data(ctx context.Context, t *table) (err error) {
 		return runs(name, runner, req, ended(run.Succeeded))
 	}
 	pairs := [][2]*act{
-		{takes("50 MB of context, one string", text, 50*million), plain("json.loads from a pipe", count, text, len(fmt.Sprint(50*million)))},
-		{takes("10 MB of context, records", records, n), plain("json.loads from a pipe", count, records, len(fmt.Sprint(n)))},
+		{takes("50 MB of context, one string", text, 50*million), plain("json.loads from a pipe", count, text, fmt.Sprint(50*million))},
+		{takes("10 MB of context, records", records, n), plain("json.loads from a pipe", count, records, fmt.Sprint(n))},
 		{
 			runs("20 MB of result", runner, scriptOf("result = "+large), ended(run.Succeeded)),
-			plain("json.dumps to a pipe", "import json, sys\nsys.stdout.write(json.dumps("+large+"))", nil, 20*million+2),
+			plain("json.dumps to a pipe", "import json, sys\nsys.stdout.write(json.dumps("+large+"))", "", `"`+strings.Repeat("x", 20*million)+`"`),
 		},
-		{prints("52 MB of output in lines", lines), plain("a plain Python", lines, nil, printed/line*line)},
-		{prints("52 MB of output in lines", lines), plain("a plain Python -u", lines, nil, printed/line*line, "-u")},
-		{prints("52 MB of output in blocks of 64 KiB", blocks), plain("a plain Python", blocks, nil, printed/block*block)},
+		{prints("52 MB of output in lines", lines), plain("a plain Python", lines, "", inLines)},
+		{prints("52 MB of output in lines", lines), plain("a plain Python -u", lines, "", inLines, "-u")},
+		{prints("52 MB of output in blocks of 64 KiB", blocks), plain("a plain Python", blocks, "", inBlocks)},
 	}
 	for _, pair := range pairs {
-		if err := b.turns(ctx, b.few(3, 1), b.few(2, 1), time.Millisecond, pair[:]...); err != nil {
+		if err := b.against(ctx, t, b.few(3, 1), b.few(2, 1), time.Millisecond, pair[1], pair[0]); err != nil {
 			return err
 		}
-		t.compare(pair[0], pair[1])
 	}
 	return nil
 }
 
 // someRecords returns a list of objects of about this size in JSON, and how many there are.
-func someRecords(size int) ([]byte, int) {
-	var list bytes.Buffer
-	n := 0
-	for ; list.Len() < size; n++ {
-		fmt.Fprintf(&list, `,{"id": %d, "name": "customer %d", "balance": %d.25, "active": true, "tags": ["a", "b"]}`, n, n, n)
+func someRecords(size int) (list string, n int) {
+	var records []string
+	for length := 0; length < size; n++ {
+		records = append(records, fmt.Sprintf(`{"id": %d, "name": "customer %d", "balance": %d.25, "active": true, "tags": ["a", "b"]}`, n, n, n))
+		length += len(records[n])
 	}
-	all := append(list.Bytes(), ']')
-	all[0] = '['
-	return all, n
+	return "[" + strings.Join(records, ",") + "]", n
 }
 
 // manyGrants compares cold starts under a policy with 200 granted directories with the same
@@ -182,14 +167,13 @@ func (b *bench) manyGrants(ctx context.Context, t *table) (err error) {
 		}
 	}
 	cold := func(name, file string, line ...string) *act {
-		return starting(name, append([]string{b.cordon, line[0], "--policy", file}, line[1:]...), nil, 0)
+		return starting(name, append([]string{b.cordon, line[0], "--policy", file}, line[1:]...), "", "")
 	}
 	for _, line := range [][]string{{"run", "-c", "pass"}, {"exec", "--", "/bin/true"}} {
-		pair := []*act{cold("cordon "+line[0]+" with 200 grants", some, line...), cold("one without", none, line...)}
-		if err := b.turns(ctx, b.few(10, 1), b.few(10, 2), slow, pair...); err != nil {
+		without, with := cold("one without", none, line...), cold("cordon "+line[0]+" with 200 grants", some, line...)
+		if err := b.against(ctx, t, b.few(10, 1), b.few(10, 2), slow, without, with); err != nil {
 			return err
 		}
-		t.compare(pair[0], pair[1])
 	}
 	return nil
 }

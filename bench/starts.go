@@ -3,12 +3,12 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"os/exec"
 	"strings"
 	"time"
 
+	"github.com/cordon-sandbox/cordon/internal/text"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
@@ -166,6 +166,7 @@ func start(ctx context.Context, line []string, stdin, want string) (time.Duratio
 	// Use pipes and their readers only if they are needed: a plain start must not pay
 	// for them.
 	if want != "" {
+		out.Grow(len(want) + bytes.MinRead)
 		cmd.Stdin, cmd.Stdout = strings.NewReader(stdin), &out
 	}
 	begin := time.Now()
@@ -178,7 +179,7 @@ func start(ctx context.Context, line []string, stdin, want string) (time.Duratio
 		return 0, fmt.Errorf("%s: %w: %s", strings.Join(line, " "), err, bytes.TrimSpace(problem.Bytes()))
 	}
 	if out.String() != want {
-		return 0, fmt.Errorf("%s: wrote %q", line[0], out.String())
+		return 0, fmt.Errorf("%s: wrote %s", line[0], text.Clip(out.String(), 200))
 	}
 	return d, nil
 }
@@ -230,10 +231,7 @@ func (b *bench) ruled(ctx context.Context) (time.Duration, error) {
 }
 
 func (b *bench) timed(ctx context.Context, req run.Request) (time.Duration, error) {
-	begin := time.Now()
-	result, err := b.runner.Run(ctx, req)
-	d := time.Since(begin)
-	return d, errors.Join(err, wants(result, wantWarm))
+	return timed(ctx, b.runner, req, value(wantWarm))
 }
 
 // wants checks the value of a result: a fast wrong answer does not count.
