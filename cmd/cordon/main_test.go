@@ -26,15 +26,15 @@ import (
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"cordon":    func() { os.Exit(cordonMain()) },
-		"exits":     helper(exits),
-		"make-file": helper(makeFile),
-		"field":     helper(field),
-		"signal":    helper(sendSignal),
-		"converse":  helper(converse),
-		"hang-up":   helper(hangUp),
-		"thirst":    helper(endlessInput),
-		"stubborn":  helper(ignoreSignals),
+		"cordon":         func() { os.Exit(cordonMain()) },
+		"exits":          helper(exits),
+		"make-file":      helper(makeFile),
+		"field":          helper(field),
+		"signal":         helper(sendSignal),
+		"converse":       helper(converse),
+		"hang-up":        helper(hangUp),
+		"endless-input":  helper(endlessInput),
+		"ignore-signals": helper(ignoreSignals),
 	})
 }
 
@@ -237,7 +237,7 @@ func hangUp(args []string) error {
 	return expectCode(cmd.Wait(), cmd, args[0])
 }
 
-// endlessInput is the script command "thirst MOST COMMAND…": it gives COMMAND an endless input and
+// endlessInput is the script command "endless-input MOST COMMAND…": it gives COMMAND an endless input and
 // fails if COMMAND reads more than MOST bytes.
 func endlessInput(args []string) error {
 	most, err := policy.ParseBytes(args[0])

@@ -273,7 +273,7 @@ func TestTerminalIsRestored(t *testing.T) {
 		{"after SIGINT", append([]string{"cordon"}, shell("echo ready; exec sleep 60")...), func(c *console) { c.signal(unix.SIGINT) }, 130},
 		{"after SIGHUP", append([]string{"cordon"}, shell("echo ready; exec sleep 60")...), func(c *console) { c.signal(unix.SIGHUP) }, 129},
 		{"after SIGQUIT", append([]string{"cordon"}, shell("echo ready; exec sleep 60")...), func(c *console) { c.signal(unix.SIGQUIT) }, 131},
-		{"after the second signal", []string{"stubborn"}, func(c *console) {
+		{"after the second signal", []string{"ignore-signals"}, func(c *console) {
 			c.signal(unix.SIGTERM)
 			c.expect("not now")
 			c.signal(unix.SIGTERM)
