@@ -36,8 +36,8 @@ type diskWatch struct {
 	scratch   int // its scratch space, which has its own limit
 	// shrunk returns how much free space and how many free inodes the file systems lost.
 	shrunk func() (space, inodes int64)
-	// look walks for at most this time.
-	look func(most time.Duration) answer
+	// scan walks for at most this time.
+	scan func(most time.Duration) answer
 	// wrote is the number of bytes that the command is known to have written.
 	wrote int64
 
@@ -103,7 +103,7 @@ func newDiskWatch(roots []string, limits policy.Limits, proc, scratch int) *disk
 		}
 		return space, inodes
 	}
-	w.look = w.walk
+	w.scan = w.walk
 	return w
 }
 
@@ -145,7 +145,7 @@ func (w *diskWatch) startWalk() {
 	}
 	if time.Now().After(w.next) || w.suspicious() && time.Now().After(w.soon) {
 		w.walking = true
-		go func() { w.walked <- w.look(w.budget) }()
+		go func() { w.walked <- w.scan(w.budget) }()
 	}
 }
 
@@ -192,7 +192,7 @@ func (w *diskWatch) finalWalk(wrote int64) {
 		most = walkBudget
 	}
 	for ; most <= walkMaxBudget; most *= 2 {
-		a := w.look(most)
+		a := w.scan(most)
 		w.over = a.over
 		// On a busy host the walk may have had little of its time.
 		again := w.needsMore(a) || a.timedOut && 2*most <= usual

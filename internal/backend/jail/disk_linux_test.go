@@ -286,7 +286,7 @@ func TestFinalWalkOnABusyHost(t *testing.T) {
 				}
 				return 0, 0
 			}
-			w.look = func(most time.Duration) answer {
+			w.scan = func(most time.Duration) answer {
 				if most < tt.needs {
 					return answer{timedOut: true, near: tt.near}
 				}
