@@ -12,8 +12,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// hostile gives a report that is none, and looks at what is made of it: nothing of
-// what it says may be left.
+// hostile reads a malformed report, and checks that nothing of it is in the Result.
 func hostile(t *testing.T, report wire.Dict) {
 	t.Helper()
 	seen := run.Result{Stdout: "printed", Violations: []run.Violation{{Wall: policy.WallSeccomp, Op: "socket", Count: 1}}}
@@ -24,12 +23,11 @@ func hostile(t *testing.T, report wire.Dict) {
 	}
 	r.Outcome, r.Error = seen.Outcome, seen.Error
 	if cause != (OSError{}) || !reflect.DeepEqual(r, seen) {
-		t.Errorf("%+v is left of it, and %+v", r, cause)
+		t.Errorf("the Result has %+v, cause %+v; want nothing of the report", r, cause)
 	}
 }
 
-// Each field that a report needs is left out, and is of each type that it must not
-// have.
+// A report in which a field is missing or has a wrong type is malformed.
 func TestWrongFields(t *testing.T) {
 	values := map[string]any{
 		"None": nil, "bool": true, "int": 1, "float": 1.5, "str": "x", "bytes": []byte("x"),
@@ -38,7 +36,7 @@ func TestWrongFields(t *testing.T) {
 	for _, test := range []struct {
 		report fields
 		field  string
-		types  []string // that it may have
+		types  []string // the allowed ones
 	}{
 		{ok, "end", nil},
 		{ok, "code", []string{"int"}},
@@ -104,7 +102,7 @@ func TestWrongParts(t *testing.T) {
 	}
 }
 
-// What only an OSError has is no reason to disbelieve the rest.
+// A malformed errno or filename of an OSError is ignored; the rest of the report counts.
 func TestWrongCause(t *testing.T) {
 	var r run.Result
 	x := exception("OSError", "no").with("errno", "one").with("filename", 1)
@@ -113,8 +111,8 @@ func TestWrongCause(t *testing.T) {
 	}
 }
 
-// nested gives a list in a list, as deep as that, marshalled: wire itself does not
-// write what is deeper than JSON may be.
+// nested returns marshalled lists within lists. Package wire cannot write values that are
+// deeper than JSON may be.
 func nested(depth int) []byte {
 	return append(slices.Repeat([]byte("[\x01\x00\x00\x00"), depth), 'N')
 }

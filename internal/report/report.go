@@ -1,10 +1,10 @@
-// Package report reads what a guest says about its own end: the reports that
-// internal/script makes, wherever CPython runs.
+// Package report reads a guest's report about its own end. internal/script makes these
+// reports on every tier that runs CPython.
 //
-// A guest is not trusted. It may give any report it likes; what it lies about is
-// its own value, and nothing that the host has seen by itself. No report makes
-// this package fail: one that is none makes the outcome invalid_output. What a guest
-// names (types, messages, paths) stays on one line of a Result's error.
+// A guest is not trusted: it can send any report. It can lie about its own value, but not
+// about what the host measured. Every report leads to a Result; a malformed one to the
+// outcome invalid_output. Texts from the guest (types, messages, paths) are kept on one
+// line of the Result's error.
 //
 //	end       with                                outcome
 //	ok        result                              succeeded, or invalid_output
@@ -17,7 +17,7 @@
 //	opened                                        succeeded
 //	large     no result: it was too large to send out_of_result
 //
-// All of them have a code, and may have variables.
+// Every report has an exit code, and may have variables.
 package report
 
 import (
@@ -31,28 +31,28 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// OSError is what an uncaught OSError was about, for those who know the walls
-// behind it. It is zero for all other endings.
+// OSError has the fields of an uncaught OSError. A tier that knows its walls can explain
+// it. It is zero for all other endings.
 type OSError struct {
 	Errno    int
 	Filename string
 }
 
-// Run is what the host knows of a run whose report it reads.
+// Run is what the host knows about a run.
 type Run struct {
 	Limits policy.Limits
-	// Restricted says that the language rules were in force. Without them no report
-	// is one of theirs.
+	// Restricted says that the language rules applied. Otherwise a report of a broken
+	// rule is forged.
 	Restricted bool
 }
 
-// Read makes the report the conclusion of a Result, which has what the host has
-// seen already: output, usage, violations. What is left to do is Status and ErrorType.
+// Read completes a Result from the guest's report. The Result already has what the host
+// measured: output, usage, violations. Read does not set Status and ErrorType.
 func Read(r *run.Result, report wire.Dict, of Run) OSError {
 	concluded := *r
 	cause, err := read(&concluded, report, of)
 	if err != nil {
-		unreadable(r, err) // and nothing that it says
+		unreadable(r, err) // uses nothing of the report
 		return OSError{}
 	}
 	concluded.Usage.Result = concluded.ValueSize()
@@ -60,27 +60,26 @@ func Read(r *run.Result, report wire.Dict, of Run) OSError {
 	return cause
 }
 
-// Malformed is the conclusion if there is no report, but an error of the one who
-// reads or decodes it.
+// Malformed completes a Result if the report could not be read or decoded.
 func Malformed(r *run.Result, err error, limits policy.Limits) {
 	if errors.Is(err, wire.ErrAboveMax) {
 		TooLarge(r, limits)
 		return
 	}
-	if errors.Is(err, wire.ErrValue) { // an honest guest's value, which is no JSON
+	if errors.Is(err, wire.ErrValue) { // the value of an honest guest, but not JSON
 		end(r, run.InvalidOutput, err.Error())
 		return
 	}
 	unreadable(r, err)
 }
 
-// TooLarge is the conclusion for a result above its limit.
+// TooLarge completes a Result whose value is above its limit.
 func TooLarge(r *run.Result, limits policy.Limits) {
 	end(r, run.OutOfResult, message("result", limits))
 	r.Value = nil
 }
 
-// message says that a limit was reached.
+// message returns the error text for a limit that was reached.
 func message(key string, limits policy.Limits) string {
 	limit, _ := policy.LimitNamed(key)
 	return limit.Message(limits)
@@ -128,7 +127,7 @@ func read(r *run.Result, report wire.Dict, of Run) (OSError, error) {
 		end(r, run.Exited, fmt.Sprintf("the script left with exit code %d", exitCode))
 	case "refused":
 		if !of.Restricted {
-			return OSError{}, errors.New("it says that language rules refused it, and there were none")
+			return OSError{}, errors.New("it reports a broken language rule, but no language rules applied")
 		}
 		return OSError{}, refused(r, report)
 	case "syntax", "raised":
@@ -139,7 +138,7 @@ func read(r *run.Result, report wire.Dict, of Run) (OSError, error) {
 	return OSError{}, nil
 }
 
-// result: the guest came to its end, and left a value.
+// result reads the value of a guest that succeeded.
 func result(r *run.Result, report wire.Dict, limits policy.Limits) error {
 	r.Outcome = run.Succeeded
 	value, err := report.Get("result").AppendJSON(nil, "result", int(limits.Result-r.ValueSize()))
@@ -174,14 +173,14 @@ func variables(raw wire.Raw, limits policy.Limits) (map[string]json.RawMessage, 
 	return found, nil
 }
 
-// The kinds of exceptions that mean something to us. The guest's side tells them by
-// the class itself: any class can have the name of another.
+// The kinds of exceptions that are handled specially. The guest's side compares the
+// class itself, because any class can have the name of another.
 const (
 	kindRule   = "rule"   // raised by a guard of the language rules: has rule and reason
 	kindMemory = "memory" // a MemoryError
 )
 
-// raised: the guest was ended by an exception, or was not even started.
+// raised reads the exception that ended the guest or kept it from starting.
 func raised(r *run.Result, report wire.Dict, ending string, of Run) (OSError, error) {
 	fields, err := report.Get("exception").Dict()
 	if err != nil {
@@ -199,7 +198,7 @@ func raised(r *run.Result, report wire.Dict, ending string, of Run) (OSError, er
 	}
 	x.Line = int(line)
 	r.Exception = x
-	kind, _ := fields.Get("kind").Text() // there for those kinds alone
+	kind, _ := fields.Get("kind").Text() // set only for the kinds above
 	words := text.Line(x.Type)
 	if x.Message != "" {
 		words += ": " + text.Line(x.Message)
@@ -210,7 +209,7 @@ func raised(r *run.Result, report wire.Dict, ending string, of Run) (OSError, er
 	}
 	switch {
 	case ending == "syntax":
-		end(r, run.Malformed, words) // names its line already
+		end(r, run.Malformed, words) // already names its line
 	case kind == kindMemory:
 		end(r, run.OutOfMemory, message("memory", of.Limits)+at)
 	default:
@@ -219,15 +218,15 @@ func raised(r *run.Result, report wire.Dict, ending string, of Run) (OSError, er
 	if kind == kindRule && of.Restricted {
 		broken := run.Violation{Wall: policy.WallLanguage, Line: x.Line, Count: 1}
 		for name, field := range map[string]*string{"rule": &broken.Op, "reason": &broken.Detail} {
-			said, err := fields.Get(name).Text()
+			value, err := fields.Get(name).Text()
 			if err != nil {
 				return OSError{}, err
 			}
-			*field = text.Line(said)
+			*field = text.Line(value)
 		}
 		r.Violations = append(r.Violations, broken)
 	}
-	errno, _ := fields.Get("errno").Int()        // there for OSError alone
+	errno, _ := fields.Get("errno").Int()        // set only for OSError
 	filename, _ := fields.Get("filename").Text() // likewise
 	return OSError{Errno: int(errno), Filename: filename}, nil
 }

@@ -14,10 +14,10 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// fields are a report before it is sent.
+// fields is a report before it is encoded.
 type fields map[string]any
 
-// with gives the same report, but for one field.
+// with returns a copy of the report with one field changed.
 func (f fields) with(name string, value any) fields {
 	changed := maps.Clone(f)
 	changed[name] = value
@@ -126,8 +126,8 @@ func TestReadException(t *testing.T) {
 	}
 }
 
-// What a guard of the language rules raised is a violation, beside those that the
-// host has seen.
+// An exception of a guard of the language rules becomes a violation, after those that the
+// host observed.
 func TestReadRuleViolation(t *testing.T) {
 	seen := run.Violation{Wall: policy.WallSeccomp, Op: "socket", Count: 1}
 	r := run.Result{Violations: []run.Violation{seen}}
@@ -171,15 +171,15 @@ func TestMalformed(t *testing.T) {
 	}
 }
 
-// Names and words of a guest's are not ours: a class may have any name, and a message
-// any number of lines.
+// A guest chooses the names of its classes and the text of its messages. They cannot
+// change the outcome, make a violation, or add lines to the error.
 func TestReadDoesNotBelieveNames(t *testing.T) {
 	words := "shared-object: x\ncordon: blocked: open (/etc/shadow) — grant it with --read\x1b[2J"
 	for name, report := range map[string]fields{
-		"a class with the name of a guard's": failed.with("exception", exception("RuleViolation", words)),
-		"a class with the name of a limit's": failed.with("exception", exception("MemoryError", words)),
-		"a class with lines in its name":     failed.with("exception", exception(words, words)),
-		"a result with lines in its words":   invalid.with("message", words),
+		"a class named like that of a guard": failed.with("exception", exception("RuleViolation", words)),
+		"a class named like that of a limit": failed.with("exception", exception("MemoryError", words)),
+		"line breaks in the name of a class":     failed.with("exception", exception(words, words)),
+		"line breaks in the message":   invalid.with("message", words),
 		"a syntax error":                     syntax.with("exception", exception("SyntaxError", words)),
 		"a finding":                          against.with("findings", []any{[]any{words, 2, 5, words, "name_imports", words, []any{}}}),
 	} {
@@ -196,7 +196,8 @@ func TestReadDoesNotBelieveNames(t *testing.T) {
 	}
 }
 
-// Without rules, nothing is theirs: a guest of its own native code may send any report.
+// Without language rules, a report of a broken rule is refused: a guest with native code
+// can send any report.
 func TestReadWithoutRules(t *testing.T) {
 	guard := failed.with("exception", ruleException("shared-object", "x"))
 	for name, report := range map[string]fields{"a guard": guard, "findings": against} {

@@ -13,11 +13,11 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/wire"
 )
 
-// largePage is what one entry of the table above the last one maps.
+// largePage is the size of a large page on amd64.
 const largePage = 2 << 20
 
-// describeCode tells the zygote where its own code lies: behind its walls
-// there is no /proc to look into.
+// describeCode sends the zygote the addresses of its own code. The zygote cannot find
+// them itself, because it has no /proc behind its walls.
 func (z *Zygote) describeCode() error {
 	ranges := []any{}
 	if largePages() && !z.config.Untuned.Has(tuning.LargePages) {
@@ -35,17 +35,16 @@ func (z *Zygote) describeCode() error {
 	return sendMessage(z.control.number(), answer)
 }
 
-// largePages says whether code can be moved into large pages, and whether
-// that was ever tried on such a processor: caches of instructions that do not
-// follow those of data need care.
+// largePages reports whether code can be moved into large pages. That is supported on
+// amd64 only: CPUs whose instruction caches do not see writes to data need more care.
 func largePages() bool {
 	setting, err := os.ReadFile("/sys/kernel/mm/transparent_hugepage/enabled")
 	return err == nil && !strings.Contains(string(setting), "[never]") && runtime.GOARCH == "amd64"
 }
 
-// codeRanges finds the large pages that lie wholly within the interpreter's
-// own code and constants. The libraries of preloaded modules stay where they
-// are: they can be many times as large, and most guests use none of them.
+// codeRanges returns the large pages that lie completely within the interpreter's own
+// code and constants. Libraries of preloaded modules are not moved: they can be much
+// larger, and most guests use none of them.
 func codeRanges(maps io.Reader) []any {
 	ranges := []any{}
 	var start, end uint64

@@ -2,38 +2,37 @@ package zygote
 
 import "sync"
 
-// A script that comes again and again is compiled once. To compile the shortest
-// one takes a worker whose caches have cooled down a quarter of its run.
+// A script that runs often is compiled once. In a worker whose caches are cold, compiling
+// even the shortest script takes a quarter of the run.
 //
-// What is kept was made by a worker that had seen this one script and had not
-// run it yet: nothing but its text has a part in it. See SECURITY.md.
+// A worker sends the code object before it runs any guest code, so the code depends on
+// nothing but the script's text. See SECURITY.md.
 const (
-	// maxCode bounds one code object, and maxSource the script it is made of.
+	// maxCode bounds a code object, and maxSource its script.
 	maxCode   = 64 << 10
 	maxSource = 16 << 10
-	// maxCodes is how many scripts a generation has.
+	// maxCodes is the number of scripts in a generation.
 	maxCodes = 128
 )
 
-// source is what a code object is made of: the name is part of it.
+// source is what a code object is compiled from, including the script's name.
 type source struct{ script, name string }
 
-// code is what is known of a source.
+// code is the cached state of a source.
 type code struct {
-	data    []byte // marshalled; empty when it is not known
-	refused bool   // it is of no use: too large, or its compiler warns
+	data    []byte // marshalled; empty if unknown
+	refused bool   // it cannot be cached: it is too large, or compiling it warns
 }
 
-// Codes remembers the code of scripts. It has two generations: when the young
-// one is full it becomes the old one, whose place it takes, and what is used
-// again is young again.
+// Codes caches the compiled code of scripts in two generations. When the young one is
+// full, it replaces the old one. An entry that is used again moves to the young one.
 type Codes struct {
 	mu         sync.Mutex
 	young, old map[source]code
 }
 
-// find gives the code of a source if it is known. Otherwise it says whether to
-// ask the worker for it: not at the first time, when it may be the last.
+// find returns the code of a source. If there is none, it reports whether to ask the
+// worker for it: not on the script's first run, which may be its only one.
 func (c *Codes) find(s source) (data []byte, ask bool) {
 	if c == nil || len(s.script) > maxSource {
 		return nil, false
@@ -48,7 +47,7 @@ func (c *Codes) find(s source) (data []byte, ask bool) {
 	return known.data, seen && len(known.data) == 0 && !known.refused
 }
 
-// keep remembers what a worker has said; nothing means that it is of no use.
+// keep stores a worker's answer. An empty one means that the code cannot be cached.
 func (c *Codes) keep(s source, data []byte) {
 	if len(data) > maxCode {
 		data = nil

@@ -13,30 +13,30 @@ import (
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
-// conversation is the Runner's side of one run: it waits for the guest's
-// report, and meanwhile serves its streams and watches the clocks. It does so
-// in the caller's own goroutine, in one poll: timers, goroutines and Go's
-// poller would each wake a processor, which for a short run costs more than
-// the run. Only streams of the caller, which may block, get goroutines.
+// conversation is the Runner's side of one run. It waits for the guest's report, and
+// meanwhile serves the guest's streams and checks its time limits. All of this is one
+// poll in the caller's goroutine: timers, other goroutines and Go's poller would each
+// wake a CPU, which costs more than a short run. Only the caller's own streams, which
+// may block, get goroutines.
 type conversation struct {
 	worker  *Worker
 	channel int
 	limits  policy.Limits
-	again   bool   // the worker has served before, and will again
-	silent  bool   // it had written nothing when its answer was there
-	onWait  func() // nil when it was called
+	again   bool   // the worker serves many calls, and this is not the first
+	silent  bool   // the guest had written no output when its answer arrived
+	onWait  func() // nil after it was called
 
 	started  time.Time
-	patience time.Time // until then it looks again and again, and does not sleep
-	deadline time.Time // of the wall clock
-	lookCPU  time.Time // when CPU time could have run out at the earliest
+	patience time.Time // until then it polls without sleeping
+	deadline time.Time // of the wall time limit
+	checkCPU time.Time // the earliest time at which the CPU time limit can be reached
 
 	stdout, stderr collector
-	input          string   // what is left for stdin
-	feeding        *os.File // the pipe of a feeder that runs
+	input          string   // the unsent rest of stdin
+	feeding        *os.File // the pipe of a running feeder
 }
 
-// converse begins the clocks.
+// converse starts the clocks of a run.
 func (w *Worker) converse(g Guest) *conversation {
 	now := time.Now()
 	if w.zygote.config.Untuned.Has(tuning.Polling) {
@@ -46,11 +46,11 @@ func (w *Worker) converse(g Guest) *conversation {
 		worker: w, channel: w.channel.number(), limits: g.Limits, again: g.again, onWait: g.OnWait,
 		started: now, patience: now.Add(g.Patience), deadline: now.Add(g.Limits.WallTime),
 	}
-	c.planLook(now, g.Limits.CPUTime)
+	c.planCPUCheck(now, g.Limits.CPUTime)
 	return c
 }
 
-// open begins to serve the streams.
+// open starts to serve the streams.
 func (c *conversation) open(g Guest) {
 	sink := output.Sink{Limit: int64(g.Limits.Output), OnLimit: g.OnOutputLimit, Kill: func() { c.worker.Kill(KilledOutput) }}
 	c.stdout = collector{Stream: output.Stream{Sink: sink}, pipe: &c.worker.stdout}
@@ -58,15 +58,15 @@ func (c *conversation) open(g Guest) {
 	c.stdout.Live, c.stderr.Live = g.Streams.Out, g.Streams.Err
 	c.stdout.start()
 	c.stderr.start()
-	c.rehearse()
+	c.prefetch()
 	if g.Streams.In == nil {
 		c.input = g.Stdin
 		c.feed()
 		return
 	}
 	if c.feeding = c.worker.stdin.file("stdin"); c.feeding != nil {
-		// A guest that does not read, or dies, breaks the pipe: its choice. A
-		// reader that blocks for ever keeps its goroutine, and ends it.
+		// If the guest does not read, or dies, the write fails; that is not an error. If
+		// the caller's reader blocks forever, so does this goroutine.
 		go func() {
 			_, _ = io.Copy(c.feeding, g.Streams.In)
 			c.feeding.Close()
@@ -74,9 +74,9 @@ func (c *conversation) open(g Guest) {
 	}
 }
 
-// rehearse asks what will be asked at the end, and forgets the answers. There is
-// time now, and then the caches will have what it takes to answer.
-func (c *conversation) rehearse() {
+// prefetch makes the system calls of the run's end once, while the guest runs, so that
+// their code and data are in the CPU's caches when they count. It ignores the results.
+func (c *conversation) prefetch() {
 	if c.again || !c.patience.After(c.started) {
 		return
 	}
@@ -84,8 +84,8 @@ func (c *conversation) rehearse() {
 	c.worker.peakMemory()
 }
 
-// memory is the most that the worker ever had. For a short call of a hook that
-// is what it was when we last looked: to look takes as long as the call.
+// memory returns the worker's peak memory. For a short call of a hook it returns the last
+// reading, because reading it takes as long as the call.
 func (c *conversation) memory(took time.Duration) policy.Bytes {
 	w := c.worker
 	if !c.again || w.peak == 0 || took > time.Millisecond {
@@ -94,14 +94,14 @@ func (c *conversation) memory(took time.Duration) policy.Bytes {
 	return w.peak
 }
 
-// end lets go of the guest's streams.
+// end stops the feeder of the guest's standard input.
 func (c *conversation) end() {
 	if c.feeding != nil {
-		_ = c.feeding.SetWriteDeadline(time.Unix(1, 0)) // wakes the feeder, unless it has closed the pipe already
+		_ = c.feeding.SetWriteDeadline(time.Unix(1, 0)) // wakes the feeder; fails if the feeder has closed the pipe
 	}
 }
 
-// send writes what the channel takes, and gives the rest.
+// send writes as much as the channel accepts, and returns the rest.
 func (c *conversation) send(data []byte) (rest []byte, err error) {
 	n, err := unix.Write(c.channel, data)
 	if err == unix.EAGAIN || err == unix.EINTR {
@@ -110,11 +110,11 @@ func (c *conversation) send(data []byte) (rest []byte, err error) {
 	return data[max(0, n):], err
 }
 
-// Read reads from the channel, however long that takes. It looks at the clocks
-// each time: a guest that never stops talking must not outlive its own.
+// Read blocks until the channel has data. It checks the time limits before each read, so
+// that a guest that sends without pause is killed in time too.
 func (c *conversation) Read(b []byte) (int, error) {
 	if c.again && !c.patience.After(c.started) {
-		c.wait(unix.POLLIN) // to look first would be in vain
+		c.wait(unix.POLLIN) // there cannot be an answer yet
 	}
 	for {
 		now := time.Now()
@@ -131,14 +131,13 @@ func (c *conversation) Read(b []byte) (int, error) {
 		if len(c.input) > 0 || !now.Before(c.patience) {
 			c.wait(unix.POLLIN)
 		} else {
-			// The guest may have been woken on our own processor. The call
-			// cannot fail.
+			// The guest may have been scheduled on our CPU. The call cannot fail.
 			_, _, _ = unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0)
 		}
 	}
 }
 
-// wait serves everything else until the channel may be ready.
+// wait serves the streams and the time limits until the channel may be ready.
 func (c *conversation) wait(events int16) {
 	if c.onWait != nil {
 		c.onWait()
@@ -153,7 +152,7 @@ func (c *conversation) wait(events int16) {
 	if len(c.input) > 0 {
 		fds[3].Fd = int32(c.worker.stdin.number())
 	}
-	var timeout *unix.Timespec // nil: for ever
+	var timeout *unix.Timespec // nil: no timeout
 	if next := c.watch(time.Now()); next > 0 {
 		ts := unix.NsecToTimespec(int64(next))
 		timeout = &ts
@@ -161,7 +160,7 @@ func (c *conversation) wait(events int16) {
 	if _, err := unix.Ppoll(fds[:], timeout, nil); err != nil {
 		return // EINTR
 	}
-	// A hook's worker says one thing, after all that the call has printed.
+	// A hook's worker answers once, after all output of the call.
 	c.silent = c.again && fds[0].Revents != 0 && fds[1].Revents|fds[2].Revents == 0
 	if fds[1].Revents != 0 {
 		c.stdout.read()
@@ -174,9 +173,9 @@ func (c *conversation) wait(events int16) {
 	}
 }
 
-// feed gives the guest as much of its standard input as the pipe takes, and
-// closes it after the last byte. A guest that does not read breaks the pipe:
-// its choice.
+// feed writes as much of the guest's standard input as the pipe accepts, and closes the
+// pipe after the last byte. If the guest does not read, the write fails; that is not an
+// error.
 func (c *conversation) feed() {
 	c.worker.stdin.use(func(fd int) {
 		for len(c.input) > 0 {
@@ -196,8 +195,8 @@ func (c *conversation) feed() {
 	}
 }
 
-// watch kills a guest whose time is up, and says when to look again; 0 when
-// there is nothing more to look for.
+// watch kills a guest that has reached a time limit. It returns when to call it again, or
+// 0 if that is not needed.
 func (c *conversation) watch(now time.Time) time.Duration {
 	if c.worker.kill.reason() != "" {
 		return 0
@@ -206,7 +205,7 @@ func (c *conversation) watch(now time.Time) time.Duration {
 		c.worker.Kill(KilledWall)
 		return 0
 	}
-	if !now.Before(c.lookCPU) {
+	if !now.Before(c.checkCPU) {
 		used, err := cpuTime(c.worker.PID)
 		if err != nil {
 			return 0 // it is gone
@@ -216,13 +215,14 @@ func (c *conversation) watch(now time.Time) time.Duration {
 			c.worker.Kill(KilledCPU)
 			return 0
 		}
-		c.planLook(now, left)
+		c.planCPUCheck(now, left)
 	}
-	return min(c.deadline.Sub(now), c.lookCPU.Sub(now))
+	return min(c.deadline.Sub(now), c.checkCPU.Sub(now))
 }
 
-// planLook: on all cores, the CPU time cannot run out before.
-func (c *conversation) planLook(now time.Time, left time.Duration) {
+// planCPUCheck sets the next check to the time at which a guest that keeps all cores busy
+// would have used up what is left.
+func (c *conversation) planCPUCheck(now time.Time, left time.Duration) {
 	cores := time.Duration(min(runtime.NumCPU(), max(1, c.limits.Threads)))
-	c.lookCPU = now.Add(max(left/cores, time.Millisecond))
+	c.checkCPU = now.Add(max(left/cores, time.Millisecond))
 }

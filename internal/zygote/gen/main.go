@@ -1,10 +1,10 @@
-// Command gen compiles the bootstrap and the language rules with every CPython
-// that it finds, one file of each for each minor version. Run by go generate in
-// internal/zygote. A version that is not installed keeps its files; cordon ignores
-// them when the source has changed since.
+// Command gen compiles the bootstrap and the language rules, one file of each for each
+// minor version of CPython that it finds. Go generate runs it in internal/zygote. The
+// files of versions that are not installed stay; cordon ignores them if the source has
+// changed.
 //
-// The same source gives the same bytes, on every run and with every release of a
-// minor version, so that anybody can check what is committed.
+// The output is the same on every run and for every release of a minor version, so that
+// anybody can check the committed files.
 package main
 
 import (
@@ -21,8 +21,8 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/zygote"
 )
 
-// compile prints the magic number and the code. Docstrings stay out; so do, where
-// nobody needs them, the tables of lines and columns.
+// compile prints the magic number and the code, without docstrings. Without Lines, it also
+// drops the tables of lines and columns.
 const compile = `
 import marshal, sys
 
@@ -55,8 +55,8 @@ func main() {
 	}
 }
 
-// installed finds one interpreter for each minor version: those that the tests use,
-// and those in the usual places. The directory is that of package zygote.
+// installed returns one interpreter for each minor version, from those that the tests use
+// and those in the usual directories. The directory is that of package zygote.
 func installed(directory string) []interpreter.Interpreter {
 	paths := filepath.SplitList(os.Getenv("CORDON_TEST_PYTHONS"))
 	paths = append(paths, "/usr/bin/python3")
@@ -80,7 +80,7 @@ func installed(directory string) []interpreter.Interpreter {
 	return found
 }
 
-// generate gives the file of a program for an interpreter's minor version.
+// generate returns the bytecode file of a program for an interpreter's minor version.
 func generate(python interpreter.Interpreter, program zygote.Program) ([]byte, error) {
 	cmd := exec.Command(python.Path, "-S", "-s", "-X", "utf8", "-c", compile, strconv.FormatBool(program.Lines))
 	// CPython 3.9 and 3.10 write sets of strings in the order of their hashes.
