@@ -16,8 +16,8 @@ const maxItems = 4096
 // worker writes nothing deeper.
 const maxSkip = 2000
 
-// Raw is one marshalled value. It is a part of the payload that it was split from, and
-// valid as long. Its structure has been checked; its strings and ints are checked when
+// Raw is one marshalled value. It is a part of the payload that it was split from, and is
+// valid as long as the payload. Its structure has been checked; its strings and ints are checked when
 // read. The zero Raw is a missing field.
 type Raw []byte
 
@@ -42,8 +42,8 @@ func (d Dict) Get(name string) Raw {
 
 // DecodeDict splits a payload into its fields without decoding their values.
 //
-// A value that contains a code object has no end that can be found, and is a *TypeError;
-// the fields before it are returned with the error. A worker that sends the guest's value
+// A value that contains a code object cannot be skipped, because its end is unknown. It is
+// a *TypeError, and the fields before it are returned with the error. A worker that sends the guest's value
 // last therefore keeps its own fields readable.
 func DecodeDict(payload []byte) (Dict, error) {
 	c := cursor{in: payload}
@@ -60,7 +60,7 @@ func DecodeDict(payload []byte) (Dict, error) {
 	return d, nil
 }
 
-// cursor reads marshal. It never reads beyond in, and allocates no memory by a number
+// cursor reads marshal. It never reads beyond in, and never allocates memory for a size
 // that it reads there.
 type cursor struct {
 	in   []byte
@@ -92,8 +92,8 @@ func (c *cursor) take(n int) ([]byte, error) {
 	return c.in[c.pos-n : c.pos], nil
 }
 
-// size reads a size or a count. Each counted item takes at least a byte, so a count above
-// the rest is a lie.
+// size reads a size or a count. Each counted item takes at least one byte, so a count above
+// the number of remaining bytes is false.
 func (c *cursor) size() (int, error) {
 	b, err := c.take(4)
 	if err != nil {

@@ -13,19 +13,19 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// MaxValue bounds one encoded value. marshal is up to two and a half times as
-// long as the tightest JSON (a small int takes five bytes).
+// MaxValue is the maximum size of one encoded value. marshal takes up to two and a half
+// times as many bytes as the most compact JSON (a small int takes five bytes).
 const MaxValue = run.MaxPayload
 
-// Field is one entry of a dict or a list that the host builds; an entry of a
-// list has its name for errors only.
+// Field is one entry of a dict or a list that the host builds. In a list, Name is used in
+// errors only.
 type Field struct {
 	Name  string
 	Value any
 }
 
-// AppendDict appends a dict with the fields in the given order. An error has a path that
-// begins with the field: context.a[3].b.
+// AppendDict appends a dict with the fields in the given order. The path in an error
+// begins with the name of the field: context.a[3].b.
 func AppendDict(dst []byte, fields ...Field) ([]byte, error) {
 	e := encoder{buf: append(dst, typeDict)}
 	if err := e.fields(fields, true); err != nil {
@@ -44,10 +44,10 @@ func AppendList(dst []byte, fields ...Field) ([]byte, error) {
 }
 
 func (e *encoder) fields(fields []Field, named bool) (err error) {
-	most := len(e.buf) + MaxFrame
+	maxLen := len(e.buf) + MaxFrame
 	for i := range fields {
 		f := &fields[i]
-		e.limit = min(len(e.buf)+MaxValue, most)
+		e.limit = min(len(e.buf)+MaxValue, maxLen)
 		if named {
 			err = e.str(f.Name)
 		}
@@ -64,7 +64,7 @@ func (e *encoder) fields(fields []Field, named bool) (err error) {
 	return nil
 }
 
-// AppendValue appends v as marshal.
+// AppendValue appends v in marshal format.
 //
 //	nil, nil pointers                  None
 //	bool                               bool
@@ -76,9 +76,9 @@ func (e *encoder) fields(fields []Field, named bool) (err error) {
 //	[]any, []string                    list; nil is empty
 //	map[string]any, map[string]string  dict in the order of the sorted keys; nil is empty
 //	json.RawMessage                    as Python's json.loads would read it
-//	anything else                      json.Marshal, and then the same
+//	anything else                      json.Marshal, then as json.RawMessage
 //
-// Equal keys in JSON text: the last one wins, as in json.loads.
+// If a key occurs twice in JSON text, the last one wins, as in json.loads.
 func AppendValue(dst []byte, v any) ([]byte, error) {
 	e := encoder{buf: dst, limit: len(dst) + MaxValue}
 	err := e.value(v, 0)
@@ -107,8 +107,9 @@ func (e *encoder) tooLarge() error {
 	return &Error{Problem: fmt.Sprintf("exceeds the maximum of %d bytes", MaxValue), Class: ErrTooLarge}
 }
 
-// value appends v. A limit that is exceeded by a few bytes is noticed at the next value
-// or at the end; only what can be large is checked beforehand.
+// value appends v. Only values that can be large are checked against the limit before they
+// are appended. A small value may exceed it by a few bytes, which the next value or the
+// caller notices.
 func (e *encoder) value(v any, depth int) error {
 	if len(e.buf) > e.limit {
 		return e.tooLarge()
@@ -174,7 +175,7 @@ func (e *encoder) other(v any, depth int) error {
 	case uintptr:
 		e.buf = appendUint(e.buf, uint64(v))
 	case float32:
-		// Through its shortest text, as JSON would carry it: 0.1, not
+		// Convert by way of the shortest text, as JSON does: 0.1, not
 		// 0.10000000149011612.
 		f, err := strconv.ParseFloat(strconv.FormatFloat(float64(v), 'g', -1, 32), 64)
 		if err != nil {
@@ -237,7 +238,7 @@ func (e *encoder) sized(t byte, b []byte) error {
 	return nil
 }
 
-// open begins a container, and bounds nesting. A map that contains itself ends here too.
+// open begins a container and limits nesting, also of a map that contains itself.
 func (e *encoder) open(t byte, depth int) error {
 	if depth >= run.MaxDepth {
 		return &Error{Problem: fmt.Sprintf("is nested more than %d deep", run.MaxDepth), Class: ErrTooDeep}
@@ -250,8 +251,8 @@ func encodeList[T any](e *encoder, list []T, depth int) error {
 	if err := e.open(typeList, depth); err != nil {
 		return err
 	}
-	// Each element takes at least a byte, so this also keeps the count within
-	// the 31 bits that marshal has for it.
+	// Each element takes at least one byte, so this also keeps the count within the 31
+	// bits that marshal has for it.
 	if len(list) > e.limit-len(e.buf) {
 		return e.tooLarge()
 	}
@@ -268,7 +269,7 @@ func encodeMap[T any](e *encoder, m map[string]T, depth int) error {
 	if err := e.open(typeDict, depth); err != nil {
 		return err
 	}
-	// Sorted, so that the same request gives the guest the same dict.
+	// The keys are sorted, so that the same request gives the guest the same dict.
 	var few [16]string
 	keys := few[:0]
 	for k := range m {

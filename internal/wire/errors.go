@@ -16,12 +16,12 @@ var (
 	ErrTooDeep   = errors.New("nested too deep")
 	ErrValue     = errors.New("not a JSON value")
 
-	// ErrAboveMax is the ErrTooLarge of what is above the maximum that the caller gave,
-	// and not above one of this package.
+	// ErrAboveMax is the ErrTooLarge for the maximum that the caller passed. Other
+	// maxima are those of this package.
 	ErrAboveMax = fmt.Errorf("%w: above the maximum", ErrTooLarge)
 )
 
-// Error says what is wrong with a value, and where.
+// Error describes what is wrong with a value, and where.
 type Error struct {
 	Where   string // context.a[3].b on the way in, result['a'][3] on the way out
 	Problem string
@@ -37,11 +37,11 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Class }
 
-// TypeError is a guest's value of a type that JSON does not have.
+// TypeError reports a value of the guest whose type JSON does not have.
 type TypeError struct {
-	Type  string // as Python calls it: bytes, set, complex
+	Type  string // the Python name: bytes, set, complex
 	Where string // result['a'][3]
-	Key   bool   // it is a key of the dict at Where
+	Key   bool   // the value is a key of the dict at Where
 }
 
 func (e *TypeError) Error() string {
@@ -64,11 +64,11 @@ func malformed(format string, args ...any) error {
 	return &Error{Problem: fmt.Sprintf(format, args...), Class: ErrMalformed}
 }
 
-// path collects the steps to an error while the calls return, innermost
-// first. A value without an error pays nothing for it.
+// path collects the steps to an error while the calls return, innermost first. Values
+// without an error cost nothing.
 type path []string
 
-// locate puts root and the collected steps into err.
+// locate sets the Where of err to root and the collected steps.
 func (p path) locate(root string, err error) error {
 	where := p.join(root)
 	switch e := err.(type) {
@@ -80,8 +80,8 @@ func (p path) locate(root string, err error) error {
 	return err
 }
 
-// maxSteps is how many steps an error shows at each end of a long path: a
-// value that is nested too deep would otherwise fill the screen.
+// maxSteps is the number of steps that an error shows at each end of a long path.
+// Otherwise the path of a value that is nested too deep would fill the screen.
 const maxSteps = 8
 
 func (p path) join(root string) string {
@@ -100,7 +100,7 @@ func (p path) join(root string) string {
 
 func indexStep(i int) string { return "[" + strconv.Itoa(i) + "]" }
 
-// hostStep spells a key on the way in: .name, or ["any other text"].
+// hostStep formats a key of the host's value: .name, or ["any other text"].
 func hostStep(key string) string {
 	if isName(key) {
 		return "." + key
@@ -108,9 +108,9 @@ func hostStep(key string) string {
 	return "[" + strconv.Quote(shorten(key)) + "]"
 }
 
-// guestStep spells a str key as the guest would write it: ['name'].
+// guestStep formats a str key as the guest would write it: ['name'].
 func guestStep(key string) string {
-	// Line escapes control characters, which could change the reader's terminal.
+	// Line escapes control characters, which could change the user's terminal.
 	shown := text.Line(strings.ReplaceAll(shorten(key), `\`, `\\`))
 	return "['" + strings.ReplaceAll(shown, "'", `\'`) + "']"
 }
@@ -129,7 +129,7 @@ func isName(s string) bool {
 	return true
 }
 
-// maxKey bounds how much of a key an error repeats.
+// maxKey is the maximum length of a key in an error.
 const maxKey = 48
 
 func shorten(s string) string { return text.Shorten(s, maxKey) }

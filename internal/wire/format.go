@@ -1,7 +1,7 @@
 package wire
 
-// The part of marshal version 2 that we write and read. Sizes are signed 32-bit,
-// little-endian; "value" is any row again.
+// The part of marshal version 2 that this package writes and reads. Sizes and counts are
+// signed 32-bit, little-endian; a value is any of these rows.
 //
 //	N F T       None, False, True
 //	i           int: 4 bytes
@@ -40,8 +40,8 @@ const (
 	typeCode      = 'c'
 )
 
-// pythonType is the Python name of a type, or "" for a byte that no version 2 value
-// begins with.
+// pythonType returns the Python name of a type, or "" for a byte that begins no version 2
+// value.
 func pythonType(t byte) string {
 	switch t {
 	case typeNone:

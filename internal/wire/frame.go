@@ -38,8 +38,8 @@ const (
 	headerSize = 5
 )
 
-// MaxFrame bounds the payload that AppendDict builds. The largest request that
-// run accepts fits: script, stdin and context each have their own maximum.
+// MaxFrame is the maximum size of the payload that AppendDict builds. The largest request
+// that run accepts fits: script, stdin and context each have their own maximum.
 const MaxFrame = 3 * run.MaxPayload
 
 // reportPerJSON is the most bytes of a report that one byte of JSON takes: a small int
@@ -108,7 +108,7 @@ func ReadFrame(r io.Reader, buf []byte, max int) (kind byte, payload []byte, err
 		return 0, nil, fmt.Errorf("%w: unknown frame kind 0x%02x", ErrMalformed, kind)
 	}
 	if max < 0 || size > uint64(max) {
-		return 0, nil, fmt.Errorf("%w: a frame of %d bytes, and it may have %d", ErrAboveMax, size, max)
+		return 0, nil, fmt.Errorf("%w: a frame of %d bytes, at most %d are allowed", ErrAboveMax, size, max)
 	}
 	payload, err = readPayload(r, buf, int(size))
 	if err != nil {

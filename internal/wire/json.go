@@ -12,21 +12,20 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// AppendJSON appends the value as JSON text of at most max bytes, the text
-// that json.dumps(value, ensure_ascii=False, allow_nan=False) makes, without
-// spaces: tuples are arrays; keys that are int, float, bool or None become
-// strings (so that two keys can become equal: both are written); lone
-// surrogates, which UTF-8 has no bytes for, are \ud800 escapes.
+// AppendJSON appends the value as JSON text of at most max bytes. The text is that of
+// json.dumps(value, ensure_ascii=False, allow_nan=False) without spaces: tuples become
+// arrays; keys that are int, float, bool or None become strings (if two keys become equal,
+// both are written); lone surrogates, which UTF-8 cannot encode, become \ud800 escapes.
 //
-// where is the name that errors begin with. A value of another type is a
-// *TypeError; NaN, and all that is too deep or too large, an *Error. On error
-// dst comes back as it was.
+// Errors begin with the name where. The error is a *TypeError for a value of another type,
+// and an *Error for NaN and for a value that is too deep or too large. On error dst is
+// returned unchanged.
 func (r Raw) AppendJSON(dst []byte, where string, max int) ([]byte, error) {
 	start := len(dst)
 	max = min(max, math.MaxInt-start)
 	w := jsonWriter{cursor: cursor{in: r}, out: dst, limit: start + max, max: max}
 	if len(r) > 256 && max > 0 {
-		// Text and marshal are about as long as each other.
+		// The JSON text is about as long as the marshal.
 		w.out = slices.Grow(w.out, min(len(r), max))
 	}
 	err := w.value(0)
@@ -42,8 +41,8 @@ func (r Raw) AppendJSON(dst []byte, where string, max int) ([]byte, error) {
 	return w.out, nil
 }
 
-// jsonWriter turns the marshal under its cursor into JSON in one pass. out may
-// pass limit by one number or a few brackets before the next check finds it.
+// jsonWriter converts the marshal at its cursor to JSON in one pass. out may exceed limit by
+// one number or a few brackets before the next check.
 type jsonWriter struct {
 	cursor
 	out   []byte
@@ -79,7 +78,7 @@ func (w *jsonWriter) value(depth int) (err error) {
 	return w.scalar(t)
 }
 
-// scalar appends what has the same text as a value and, in quotes, as a key.
+// scalar appends a value whose text is the same as a value and, in quotes, as a key.
 func (w *jsonWriter) scalar(t byte) error {
 	switch t {
 	case typeNone:
@@ -127,8 +126,8 @@ func notFinite(f float64) error {
 	return &Error{Problem: fmt.Sprintf("is the float %s, which is not a JSON value", name), Class: ErrValue}
 }
 
-// appendFloat writes what Python's repr writes: the shortest text that reads
-// back the same, always with a point or an exponent.
+// appendFloat appends the text of Python's repr: the shortest text that reads back as the
+// same float, always with a point or an exponent.
 func appendFloat(dst []byte, f float64) []byte {
 	if abs := math.Abs(f); abs != 0 && (abs < 1e-4 || abs >= 1e16) {
 		return strconv.AppendFloat(dst, f, 'e', -1, 64)
@@ -221,7 +220,7 @@ func (w *jsonWriter) str() error {
 	return err
 }
 
-// plain marks the bytes that stand for themselves in a JSON string.
+// plain marks the bytes that need no escape in a JSON string.
 var plain = func() (t [256]bool) {
 	for c := range t {
 		t[c] = c >= ' ' && c != '"' && c != '\\'
@@ -229,8 +228,8 @@ var plain = func() (t [256]bool) {
 	return t
 }()
 
-// escaped appends valid UTF-8. An escape makes up to six bytes of one, so the
-// limit is checked at each.
+// escaped appends valid UTF-8 with escapes. An escape turns one byte into up to six, so the
+// limit is checked after each.
 func (w *jsonWriter) escaped(s []byte) error {
 	start := 0
 	for i, c := range s {
@@ -263,7 +262,7 @@ func (w *jsonWriter) escaped(s []byte) error {
 	return nil
 }
 
-// surrogates appends a str that is not quite UTF-8.
+// surrogates appends a str that is UTF-8 except for lone surrogates.
 func (w *jsonWriter) surrogates(s []byte) error {
 	start := 0
 	for i := 0; i < len(s); {

@@ -9,23 +9,23 @@ import (
 	"strconv"
 )
 
-// Ints have any size in Python and in JSON text. marshal writes those beyond
-// 32 bits in base 2^15: a signed count whose sign is the number's, then that
-// many digits of 16 bits each, the least significant first, the last not zero.
+// Ints have any size in Python and in JSON text. marshal writes ints of more than 32 bits
+// in base 2^15: a signed count with the sign of the number, then that many digits of 16
+// bits each, the least significant first, the last not zero.
 const (
 	longShift = 15
 	longMask  = 1<<longShift - 1
 
-	// maxLongDigits bounds an int to 65,536 decimal digits (and a little, as
-	// the bases do not meet).
+	// maxLongDigits limits an int to 65,536 decimal digits, and a few more because the
+	// bases differ.
 	maxLongDigits = 14514
 	maxDecimal    = 65540
 )
 
-// longWork bounds the time that one value's ints take. Changing the base is
-// the one conversion here that is not linear: the longest int takes 4 ms of
-// ours, so that a frame of 64 MB could buy ten seconds. Squares are about what
-// it costs; 64 of the longest are allowed, and any number of ordinary ones.
+// longWork limits the time that the ints of one value take. Changing the base is the only
+// conversion here that is not linear: the longest int takes 4 ms, so a frame of 64 MB could
+// take ten seconds. The cost is about the square of the digits. 64 ints of the maximum
+// length are allowed, and any number of ordinary ones.
 type longWork uint64
 
 const maxLongWork longWork = 64 * maxLongDigits * maxLongDigits
@@ -89,7 +89,7 @@ func appendBig(dst []byte, x *big.Int) ([]byte, error) {
 	return dst, nil
 }
 
-// appendIntText appends the int that text spells; text matches JSON's grammar.
+// appendIntText appends an int in decimal. The text matches JSON's grammar.
 func appendIntText[T ~string | ~[]byte](dst []byte, text T, work *longWork) ([]byte, error) {
 	if len(text) <= 18 { // 18 digits always fit an int64
 		var v int64
@@ -106,7 +106,7 @@ func appendIntText[T ~string | ~[]byte](dst []byte, text T, work *longWork) ([]b
 	if len(text) > maxDecimal {
 		return dst, longIntError()
 	}
-	if err := work.spend(len(text) * 10 / 45); err != nil { // 4.5 decimal digits make one of ours
+	if err := work.spend(len(text) * 10 / 45); err != nil { // 4.5 decimal digits are one in base 2^15
 		return dst, err
 	}
 	x, ok := new(big.Int).SetString(string(text), 10)
@@ -116,8 +116,9 @@ func appendIntText[T ~string | ~[]byte](dst []byte, text T, work *longWork) ([]b
 	return appendBig(dst, x)
 }
 
-// longParts checks a long's body (count and digits, as long() took it).
-func longParts(body []byte) (digits []byte, negative bool, err error) {
+// splitLong checks the body of a long (count and digits, as cursor.long returns it) and
+// returns its digits and sign.
+func splitLong(body []byte) (digits []byte, negative bool, err error) {
 	negative = int32(binary.LittleEndian.Uint32(body)) < 0
 	digits = body[4:]
 	if len(digits) == 0 {
@@ -137,7 +138,7 @@ func longParts(body []byte) (digits []byte, negative bool, err error) {
 	return digits, negative, nil
 }
 
-// smallLong is the magnitude of at most four digits (60 bits).
+// smallLong returns the magnitude of a long of at most four digits (60 bits).
 func smallLong(digits []byte) (u uint64) {
 	for i := len(digits) - 2; i >= 0; i -= 2 {
 		u = u<<longShift | uint64(binary.LittleEndian.Uint16(digits[i:]))
@@ -165,7 +166,7 @@ func bigLong(digits []byte, negative bool) *big.Int {
 
 // appendLongJSON appends the decimal digits of a long.
 func appendLongJSON(dst, body []byte, work *longWork) ([]byte, error) {
-	digits, negative, err := longParts(body)
+	digits, negative, err := splitLong(body)
 	if err != nil {
 		return dst, err
 	}

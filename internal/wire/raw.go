@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// Type is what Python calls the type of the value; "" if it is missing.
+// Type returns the Python name of the value's type, or "" if the value is missing.
 func (r Raw) Type() string {
 	if len(r) == 0 {
 		return ""
@@ -15,22 +15,22 @@ func (r Raw) Type() string {
 	return pythonType(r[0])
 }
 
-// IsNone reports whether the value is there and is None.
+// IsNone reports whether the value is None. A missing value is not.
 func (r Raw) IsNone() bool { return len(r) == 1 && r[0] == typeNone }
 
-// not is the error of a reader that expected another type.
-func (r Raw) not(want string) error {
+// wrongType returns the error of a reader that expects another type.
+func (r Raw) wrongType(want string) error {
 	if len(r) == 0 {
 		return malformed("is missing (%s is expected)", want)
 	}
 	return malformed("is of type %s (%s is expected)", r.Type(), want)
 }
 
-// sized gives the body of a str or bytes. It checks again what splitting
-// has checked: anyone can make a Raw.
+// sized returns the body of a str or bytes. It repeats the checks of splitting, because
+// any caller can make a Raw.
 func (r Raw) sized(t byte, want string) ([]byte, error) {
 	if len(r) == 0 || r[0] != t {
-		return nil, r.not(want)
+		return nil, r.wrongType(want)
 	}
 	c := cursor{in: r, pos: 1}
 	b, err := c.sized()
@@ -45,7 +45,7 @@ func (r Raw) Bool() (bool, error) {
 	if len(r) == 1 && (r[0] == typeTrue || r[0] == typeFalse) {
 		return r[0] == typeTrue, nil
 	}
-	return false, r.not("bool")
+	return false, r.wrongType("bool")
 }
 
 // Int reads an int of at most 64 bits.
@@ -54,7 +54,7 @@ func (r Raw) Int() (int64, error) {
 		return int64(int32(binary.LittleEndian.Uint32(r[1:]))), nil
 	}
 	if len(r) == 0 || r[0] != typeLong {
-		return 0, r.not("int")
+		return 0, r.wrongType("int")
 	}
 	c := cursor{in: r, pos: 1}
 	body, err := c.long()
@@ -64,7 +64,7 @@ func (r Raw) Int() (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	digits, negative, err := longParts(body)
+	digits, negative, err := splitLong(body)
 	if err != nil {
 		return 0, err
 	}
@@ -74,7 +74,7 @@ func (r Raw) Int() (int64, error) {
 	return 0, malformed("is an int of more than 64 bits")
 }
 
-// Float reads a finite float, or an int as one.
+// Float reads a finite float, or converts an int to one.
 func (r Raw) Float() (float64, error) {
 	if len(r) == 9 && r[0] == typeFloat {
 		f := math.Float64frombits(binary.LittleEndian.Uint64(r[1:]))
@@ -84,20 +84,19 @@ func (r Raw) Float() (float64, error) {
 		return f, nil
 	}
 	if r.Type() != "int" {
-		return 0, r.not("float")
+		return 0, r.wrongType("float")
 	}
 	i, err := r.Int()
 	return float64(i), err
 }
 
-// Bytes reads bytes; they are a part of the payload.
+// Bytes reads bytes. The result is a part of the payload, not a copy.
 func (r Raw) Bytes() ([]byte, error) {
 	return r.sized(typeBytes, "bytes")
 }
 
-// Text reads a str as valid UTF-8. Lone surrogates, which Python makes of
-// undecodable file names and a guest of spite, become \udc80, as on Python's
-// own stderr.
+// Text reads a str as valid UTF-8. Lone surrogates are escaped as \udc80, as on Python's
+// stderr. Python uses them for undecodable file names, and a hostile guest may send them.
 func (r Raw) Text() (string, error) {
 	s, err := r.sized(typeStr, "str")
 	if err != nil {
@@ -122,8 +121,8 @@ func (r Raw) Text() (string, error) {
 	return string(out), nil
 }
 
-// decodeRune reads UTF-8 in which surrogates may stand by themselves, as
-// Python's 'surrogatepass' does. A size of 0 is an error.
+// decodeRune reads UTF-8 that may contain lone surrogates, as Python's 'surrogatepass'
+// does. A size of 0 means an error.
 func decodeRune(s []byte) (r rune, size int) {
 	r, size = utf8.DecodeRune(s)
 	if r != utf8.RuneError || size > 1 {
@@ -138,7 +137,7 @@ func decodeRune(s []byte) (r rune, size int) {
 // Dict splits a dict with str keys into its fields.
 func (r Raw) Dict() (Dict, error) {
 	if len(r) == 0 || r[0] != typeDict {
-		return nil, r.not("dict")
+		return nil, r.wrongType("dict")
 	}
 	return DecodeDict(r)
 }
@@ -146,7 +145,7 @@ func (r Raw) Dict() (Dict, error) {
 // List splits a list or a tuple into its items.
 func (r Raw) List() ([]Raw, error) {
 	if len(r) == 0 || r[0] != typeList && r[0] != typeTuple {
-		return nil, r.not("list")
+		return nil, r.wrongType("list")
 	}
 	c := cursor{in: r, pos: 1}
 	n, err := c.size()

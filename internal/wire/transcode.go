@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// json appends JSON text as marshal in one pass. encoding/json would build
-// maps that we then walk, or hand out tokens at an allocation each, and would
-// replace lone surrogates, which Python's strings can hold.
+// json converts JSON text to marshal in one pass. encoding/json would build maps to walk
+// afterwards, or return tokens at an allocation each, and would replace lone surrogates,
+// which Python's strings can contain.
 func (e *encoder) json(text []byte, depth int) error {
 	t := transcoder{e: e, in: text}
 	if err := t.value(depth); err != nil {
@@ -43,8 +43,8 @@ func (t *transcoder) space() {
 	}
 }
 
-// next skips space and looks at the next byte; 0 is the end (or a NUL, which
-// is just as wrong everywhere).
+// next skips space and returns the next byte without consuming it. It returns 0 at the end,
+// and for a NUL byte, which is as invalid everywhere as the end.
 func (t *transcoder) next() byte {
 	t.space()
 	if t.pos < len(t.in) {
@@ -93,7 +93,7 @@ func (t *transcoder) array(depth int) error {
 	if err := t.e.open(typeList, depth); err != nil {
 		return err
 	}
-	count := len(t.e.buf) // patched below: marshal counts first, JSON never
+	count := len(t.e.buf) // set below: marshal begins with the count, JSON has none
 	t.e.buf = append(t.e.buf, 0, 0, 0, 0)
 	t.pos++
 	n := 0
@@ -158,7 +158,7 @@ func (t *transcoder) object(depth int) error {
 	}
 }
 
-// string appends a str, from one escape to the next.
+// string appends a str. It copies the text between escapes in one piece.
 func (t *transcoder) string() error {
 	t.pos++
 	e := t.e
@@ -224,8 +224,8 @@ func (t *transcoder) escape() error {
 	return nil
 }
 
-// unicodeEscape joins a surrogate pair and keeps a lone surrogate, in the
-// bytes that marshal has for it: what json.loads does.
+// unicodeEscape joins a surrogate pair, and writes a lone surrogate in the encoding of
+// marshal, as json.loads does.
 func (t *transcoder) unicodeEscape() error {
 	r, ok := hex4(t.in[t.pos:])
 	if !ok {
@@ -300,7 +300,8 @@ func appendScanned[T ~string | ~[]byte](e *encoder, text T, integer bool) (err e
 	return e.float(f)
 }
 
-// scanNumber measures the JSON number at the start of s; 0 is none.
+// scanNumber returns the length of the JSON number at the start of s, 0 if there is none,
+// and whether the number is an int.
 func scanNumber[T ~string | ~[]byte](s T) (n int, integer bool) {
 	digits := func(i int) int {
 		for i < len(s) && '0' <= s[i] && s[i] <= '9' {
