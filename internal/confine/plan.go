@@ -279,7 +279,7 @@ func (p *Plan) planID(f hostfeature.Features, keepRoot bool) hostfeature.Support
 // refuse returns an error if a required wall is missing.
 func refuse(required []policy.Wall, missing map[policy.Wall]hostfeature.Support) error {
 	var lines []string
-	said := map[hostfeature.Support]policy.Wall{} // one cause is often behind several walls
+	reported := map[hostfeature.Support]policy.Wall{} // several walls often have the same cause
 	for _, need := range required {
 		held := slices.ContainsFunc(need.Alternatives(), func(w policy.Wall) bool {
 			_, gone := missing[w]
@@ -291,11 +291,11 @@ func refuse(required []policy.Wall, missing map[policy.Wall]hostfeature.Support)
 		var why []string
 		for _, w := range need.Alternatives() {
 			s := missing[w]
-			if first, ok := said[s]; ok && first != w {
+			if first, ok := reported[s]; ok && first != w {
 				why = append(why, fmt.Sprintf("%s: for the same reason as %s", w, first))
 				continue
 			}
-			said[s] = w
+			reported[s] = w
 			why = append(why, strings.TrimSuffix(fmt.Sprintf("%s: %s; %s", w, s.Reason, s.Remedy), "; "))
 		}
 		lines = append(lines, fmt.Sprintf("%s (%s)", need, strings.Join(why, ", ")))

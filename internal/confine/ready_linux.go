@@ -37,7 +37,7 @@ func (h *Handles) Close() {
 }
 
 // Ready waits until all walls of a command stand, and returns the descriptors that
-// the child sent. A wall that could not be put up is a SetupError.
+// the child sent. A wall that could not be set up is a SetupError.
 func (p *Process) Ready(c *Command, mode SeccompMode) (Handles, error) {
 	handles := NoHandles
 	want := []*int{&handles.Proc, &handles.Scratch}
@@ -109,8 +109,8 @@ type CommandEnd struct {
 }
 
 // End waits for the command to end. A SetupError names one of the last steps, after the
-// walls. The init's word is enough here: a guest that could forge it could just as well
-// end in that way.
+// walls. The init's message need not be verified: a guest that could forge it could just
+// as well end in that way.
 func (p *Process) End() (CommandEnd, error) {
 	var end CommandEnd
 	data := make([]byte, 64)

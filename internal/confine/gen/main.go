@@ -1,8 +1,8 @@
 // Command gen assembles the sources of the init, internal/confine/init/*.s, into
 // internal/confine/init_linux_*.go.
 //
-// Run by go generate in internal/confine. It needs nothing but the Go toolchain,
-// whose assembler prints the machine code of every architecture.
+// go generate runs it in internal/confine. It needs only the Go toolchain, whose assembler
+// prints the machine code of every architecture.
 package main
 
 import (
@@ -43,7 +43,7 @@ func main() {
 	}
 }
 
-// generate gives the Go files by name, for the package in a directory.
+// generate returns the Go files by name, for the package in a directory.
 func generate(directory string) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	for _, m := range machines {
@@ -81,7 +81,7 @@ func generate(directory string) (map[string][]byte, error) {
 	return files, nil
 }
 
-// assemble gives the assembler's listing of a file.
+// assemble returns the assembler's listing of a file.
 func assemble(directory, source, arch string) (string, error) {
 	scratch, err := os.MkdirTemp("", "confine-gen-")
 	if err != nil {
@@ -100,22 +100,22 @@ func assemble(directory, source, arch string) (string, error) {
 	return string(listing), nil
 }
 
-// An instruction is its bytes, and the line of the source that it comes from.
+// An instruction has its bytes, and the source line that it comes from.
 type instruction struct {
 	line  int
 	bytes []byte
 }
 
 var (
-	// header is the first line of a function in the listing. There is one.
+	// header is the first line of a function in the listing, which has one function.
 	header = regexp.MustCompile(`(?m)^init STEXT .* size=(\d+) `)
-	// step is an instruction: its offset in hexadecimal and decimal, its line.
+	// step is an instruction: its offset in hexadecimal and decimal, and its line.
 	step = regexp.MustCompile(`(?m)^\t0x[0-9a-f]{4} (\d{5}) \(\S+\.s:(\d+)\)\t(\w+)`)
-	// dump is a row of at most 16 bytes, two spaces before the same as text.
+	// dump is a row of at most 16 bytes in hexadecimal, two spaces, and the bytes as text.
 	dump = regexp.MustCompile(`(?m)^\t0x[0-9a-f]{4}((?: [0-9a-f]{2}){1,16})  `)
 )
 
-// parse takes the instructions out of a listing.
+// parse extracts the instructions from a listing.
 func parse(listing string) ([]instruction, error) {
 	var code []byte
 	for _, row := range dump.FindAllStringSubmatch(listing, -1) {
@@ -127,7 +127,7 @@ func parse(listing string) ([]instruction, error) {
 	}
 	head := header.FindAllStringSubmatch(listing, -1)
 	if len(head) != 1 || head[0][1] != strconv.Itoa(len(code)) {
-		return nil, fmt.Errorf("the listing has %d bytes of code, and says %q", len(code), head)
+		return nil, fmt.Errorf("the listing has %d bytes of code, and its header is %q", len(code), head)
 	}
 	// Functions are padded with zeros. The last instruction, a system call, does
 	// not end in one.
