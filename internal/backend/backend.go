@@ -1,6 +1,6 @@
-// Package backend is the seam between the Runner and the tiers. Nothing above
-// it knows how to isolate; nothing below it knows which frontend a request came
-// through.
+// Package backend is the interface between the Runner and the tiers. The code above it does
+// not know how guests are isolated; the code below it does not know which frontend a
+// request came from.
 package backend
 
 import (
@@ -19,7 +19,7 @@ type Job struct {
 	OnOutputLimit policy.OutputAction
 }
 
-// Tools are what its guest may call.
+// Tools returns the tools that the guest may call.
 func (j Job) Tools() map[string]run.Tool {
 	if j.Kind() == policy.GuestModule {
 		return j.Module.Tools
@@ -27,14 +27,14 @@ func (j Job) Tools() map[string]run.Tool {
 	return j.Script.Tools
 }
 
-// Deterministic reports whether its guest has no real clock and no randomness.
+// Deterministic reports whether the guest has no real clock and no randomness.
 func (j Job) Deterministic() bool { return j.Script.Deterministic || j.Module.Deterministic }
 
-// ErrNotStarted: the sandbox was gone before the guest was handed over.
+// ErrNotStarted means that the sandbox died before it got the guest.
 var ErrNotStarted = errors.New("the guest was not started")
 
-// UntilStarted repeats an attempt whose sandbox died before the guest was handed over. It
-// gives up when this keeps happening: then something kills every sandbox.
+// UntilStarted repeats an attempt whose sandbox died before it got the guest. It gives up
+// after many attempts, because then something kills every sandbox.
 func UntilStarted[T any](ctx context.Context, attempt func() (T, error)) (got T, err error) {
 	const attempts = 100
 	for range attempts {
@@ -42,26 +42,25 @@ func UntilStarted[T any](ctx context.Context, attempt func() (T, error)) (got T,
 			return got, err
 		}
 	}
-	return got, run.Errorf(run.Internal, "%d places were killed before their guest could start: %w", attempts, err)
+	return got, run.Errorf(run.Internal, "%d sandboxes were killed before their guest could start: %w", attempts, err)
 }
 
 // Backend implements one tier under one policy.
 type Backend interface {
 	Tier() policy.Tier
-	// Open leases one confined place that fits the job. It waits for one
-	// while ctx lasts.
+	// Open returns a sandbox for the job. It waits for one until ctx ends.
 	Open(ctx context.Context, job Job) (Sandbox, error)
-	// Enforcement says which walls stand between its guests and this host.
+	// Enforcement reports which walls stand between the guests and this host.
 	Enforcement() run.Enforcement
 	// Close ends every guest and leaves nothing behind.
 	Close() error
 }
 
-// Sandbox is one confined place, for one run.
+// Sandbox confines one run.
 type Sandbox interface {
-	// Run gives the guest's end as a Result, and an error only for a failure
-	// of ours. ErrNotStarted among its causes says that no guest code ran, so
-	// that the job can be given to another Sandbox.
+	// Run returns the guest's end as a Result, and an error only if cordon itself
+	// fails. If the error wraps ErrNotStarted, no guest code ran, and the job can be run
+	// in another Sandbox.
 	Run(ctx context.Context, job Job) (run.Result, error)
 	Close() error
 }

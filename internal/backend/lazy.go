@@ -10,31 +10,31 @@ import (
 // context ends. After a failed start the next caller tries again.
 type Lazy[T io.Closer] struct {
 	start   func(context.Context) (T, error)
-	turn    chan struct{} // has one token: its holder may change the rest
+	lock    chan struct{} // holds one token; the receiver of the token has the lock
 	started atomic.Pointer[T]
 	closed  bool
 }
 
-// NewLazy says how it is started.
+// NewLazy returns a Lazy that calls start on first use.
 func NewLazy[T io.Closer](start func(context.Context) (T, error)) *Lazy[T] {
-	l := &Lazy[T]{start: start, turn: make(chan struct{}, 1)}
-	l.turn <- struct{}{}
+	l := &Lazy[T]{start: start, lock: make(chan struct{}, 1)}
+	l.lock <- struct{}{}
 	return l
 }
 
-// Get gives what was started.
+// Get returns the value, and starts it if necessary.
 func (l *Lazy[T]) Get(ctx context.Context) (value T, err error) {
-	if there := l.started.Load(); there != nil {
-		return *there, nil
+	if started := l.started.Load(); started != nil {
+		return *started, nil
 	}
 	select {
-	case <-l.turn:
-		defer func() { l.turn <- struct{}{} }()
+	case <-l.lock:
+		defer func() { l.lock <- struct{}{} }()
 	case <-ctx.Done():
 		return value, ctx.Err()
 	}
-	if there := l.started.Load(); there != nil {
-		return *there, nil
+	if started := l.started.Load(); started != nil {
+		return *started, nil
 	}
 	if l.closed {
 		return value, ErrClosed()
@@ -45,22 +45,21 @@ func (l *Lazy[T]) Get(ctx context.Context) (value T, err error) {
 	return value, err
 }
 
-// Started gives what was started, if it was. It waits for nobody.
-func (l *Lazy[T]) Started() (value T, was bool) {
-	if there := l.started.Load(); there != nil {
-		return *there, true
+// Started returns the value if it was started. It does not wait.
+func (l *Lazy[T]) Started() (value T, ok bool) {
+	if started := l.started.Load(); started != nil {
+		return *started, true
 	}
 	return value, false
 }
 
-// Close waits for a start that is under way, allows no other, and closes what was
-// started.
+// Close waits for a start in progress, prevents later ones, and closes the value.
 func (l *Lazy[T]) Close() error {
-	<-l.turn
-	defer func() { l.turn <- struct{}{} }()
+	<-l.lock
+	defer func() { l.lock <- struct{}{} }()
 	l.closed = true
-	if there := l.started.Load(); there != nil {
-		return (*there).Close()
+	if started := l.started.Load(); started != nil {
+		return (*started).Close()
 	}
 	return nil
 }

@@ -22,7 +22,8 @@ var availabilities = [][]policy.Tier{
 	policy.Tiers(),
 }
 
-// tiersWith is a build in which every tier runs scripts, and those that are available start.
+// tiersWith returns a build in which every tier runs scripts, and only the available ones
+// can be started.
 func tiersWith(available []policy.Tier) (ts Tiers) {
 	scripts := []policy.Guest{policy.GuestScript}
 	for _, t := range []Tier{
@@ -84,7 +85,7 @@ func dash[T ~string](s T) string {
 	return string(s)
 }
 
-// floors says again, in other words than the code, what each origin may have.
+// floors repeats, independently of the code, which tiers each origin may have.
 var floors = map[policy.Trust]string{
 	policy.TrustPlatform:   "wasm hook process jail gvisor",
 	policy.TrustUser:       "wasm process jail gvisor",
@@ -105,8 +106,8 @@ func TestSelectNeverGoesBelowTheFloor(t *testing.T) {
 			}
 			return
 		}
-		// Neither what the request claims nor what the policy grants may be
-		// exceeded, whichever trusts the code less.
+		// The tier must be allowed for the trust that the request claims and for the
+		// trust that the policy grants.
 		for _, origin := range []policy.Trust{granted.OrUser(), trust} {
 			if origin == policy.TrustPlatform || origin == "" {
 				continue
@@ -119,7 +120,7 @@ func TestSelectNeverGoesBelowTheFloor(t *testing.T) {
 		case !slices.Contains(available, got):
 			t.Fatalf("%q is not available", got)
 		case tier != "" && got != tier:
-			t.Fatalf("%q was asked for, %q chosen", tier, got)
+			t.Fatalf("%q was requested, %q chosen", tier, got)
 		case trust == "god" || tier == "moon":
 			t.Fatalf("a name that does not exist gave %q", got)
 		case tier == "" && (got == policy.TierHook || got == policy.TierWasm):

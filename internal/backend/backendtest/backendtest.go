@@ -1,5 +1,5 @@
-// Package backendtest is the suite that every backend passes: the contract of
-// the seam in small, and every containment attempt for real.
+// Package backendtest is the test suite that every backend passes: small tests of the
+// Backend interface, and all containment attempts.
 package backendtest
 
 import (
@@ -17,10 +17,10 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Open starts the backend under test; it ends with the test.
+// Open starts the backend under test, which is closed when the test ends.
 type Open func(t *testing.T, p policy.Policy) backend.Backend
 
-// runner gives requests the limits of a policy, as the Runner does.
+// runner applies the limits of a policy to requests, as the Runner does.
 type runner struct {
 	backend.Backend
 	policy policy.Policy
@@ -43,7 +43,7 @@ func (r runner) Run(ctx context.Context, req run.Request) (run.Result, error) {
 	return result, errors.Join(err, s.Close())
 }
 
-// Contract checks that a backend ends guests as the seam says.
+// Contract checks that a backend reports each end of a guest as the interface requires.
 func Contract(t *testing.T, open Open, p policy.Policy) {
 	p = p.Resolved()
 	r := runner{open(t, p), p}
@@ -106,14 +106,13 @@ func Contract(t *testing.T, open Open, p policy.Policy) {
 	})
 }
 
-// Containment runs every attempt to get out. An attempt may be skipped only
-// where this host lacks all of the walls that would hold it; a host that is
-// supposed to have them all may skip none. With areas, only the attempts of those
-// are made.
+// Containment runs every attempt to escape. An attempt may be skipped only if this host
+// lacks all walls that would stop it. A host that is supposed to have all walls may skip
+// none. If areas are given, only their attempts run.
 func Containment(t *testing.T, open Open, p policy.Policy, areas ...string) {
 	t.Helper()
-	// The canaries come first, so that the backend starts in a host that has
-	// something to leak. Only walls may keep a guest out, not a directory's mode.
+	// The canaries come first, so that the backend starts on a host that has something to
+	// leak. Only walls may protect them, not a directory's mode.
 	dir := t.TempDir()
 	for path := dir; len(path) > len(os.TempDir()); path = path[:strings.LastIndexByte(path, '/')] {
 		if err := os.Chmod(path, 0o755); err != nil {
@@ -125,9 +124,9 @@ func Containment(t *testing.T, open Open, p policy.Policy, areas ...string) {
 		t.Fatal(err)
 	}
 	defer suite.Close()
-	fewest := 60
+	minHeld := 60
 	if len(areas) > 0 {
-		fewest = len(areas)
+		minHeld = len(areas)
 		if err := suite.Keep(areas); err != nil {
 			t.Fatal(err)
 		}
@@ -145,7 +144,7 @@ func Containment(t *testing.T, open Open, p policy.Policy, areas ...string) {
 		case attack.StateHeld:
 			if held++; len(v.Absent) > 0 {
 				absent++
-				t.Logf("cannot be tried: %s: %s", v.Attempt.Name, v.Detail)
+				t.Logf("cannot be attempted: %s: %s", v.Attempt.Name, v.Detail)
 			}
 		case attack.StateSkipped:
 			t.Logf("skipped %s: %s", v.Attempt.Name, v.Detail)
@@ -156,13 +155,13 @@ func Containment(t *testing.T, open Open, p policy.Policy, areas ...string) {
 			t.Errorf("%s %s (%s): %s", v.State, v.Attempt.Name, v.Attempt.Title, v.Detail)
 		}
 	}
-	t.Logf("%d attempts: %d held, %d of them because what they need does not exist there", len(verdicts), held, absent)
-	if held-absent < fewest {
+	t.Logf("%d attempts: %d held, %d of them because the tier lacks what they need", len(verdicts), held, absent)
+	if held-absent < minHeld {
 		t.Errorf("only %d attempts were made and held", held-absent)
 	}
 }
 
-// missingWalls are those of an attempt that do not stand here.
+// missingWalls returns the walls that are not enforced on this host.
 func missingWalls(v attack.Verdict) []policy.Wall {
 	var missing []policy.Wall
 	for wall, state := range v.Result.Enforcement.Walls {

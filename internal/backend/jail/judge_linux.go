@@ -15,11 +15,12 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// evidence is all that is known about a run that is over.
+// evidence is everything that is known about a finished run.
 type evidence struct {
 	Program string
 	End     confine.CommandEnd
-	// NotExecuted says that another builder has failed, in its own words.
+	// NotExecuted means that bubblewrap failed to build the sandbox. Its message is in
+	// Stderr.
 	NotExecuted    bool
 	Killed         reason
 	Limits         policy.Limits
@@ -27,13 +28,13 @@ type evidence struct {
 	WallTime       time.Duration
 	CPUTime        time.Duration
 	Memory         policy.Bytes
-	// OOMKills and ForksRefused are what the cgroup has counted.
+	// OOMKills and ForksRefused are the cgroup's counts.
 	OOMKills, ForksRefused int
 	ScratchFull            bool
 	Violations             []run.Violation
 }
 
-// addGroup adds what the cgroup knows.
+// addGroup adds the counts and the usage of the cgroup.
 func (e *evidence) addGroup(g *cgroup.Group) (err error) {
 	if g == nil {
 		return nil
@@ -53,8 +54,7 @@ func (e *evidence) addGroup(g *cgroup.Group) (err error) {
 	return nil
 }
 
-// judge tells our own failures from the ends of commands, and draws the conclusion from
-// these.
+// judge returns an error for a failure of cordon, and otherwise the Result of the command.
 func judge(e evidence) (run.Result, error) {
 	if e.End.Failure != 0 {
 		return run.Result{}, notExecuted(e.Program, e.End.Failure)
@@ -65,44 +65,45 @@ func judge(e evidence) (run.Result, error) {
 	if e.End.Status == nil && e.Killed == "" && e.OOMKills == 0 {
 		return run.Result{}, killedFromOutside()
 	}
-	r, _ := verdict.Judge(e.seen())
+	r, _ := verdict.Judge(e.forVerdict())
 	return r, nil
 }
 
-// seen is the evidence for the verdict. What refused the command something comes in the
-// order in which it counts.
-func (e evidence) seen() verdict.Evidence {
-	seen := verdict.Evidence{
+// forVerdict converts the evidence. Limits that refused the command something are listed
+// in order of precedence.
+func (e evidence) forVerdict() verdict.Evidence {
+	v := verdict.Evidence{
 		Guest: verdict.Command, Limits: e.Limits, Stdout: e.Stdout, Stderr: e.Stderr,
 		Usage:      run.Usage{WallTime: e.WallTime, CPUTime: e.CPUTime, Memory: e.Memory},
 		Violations: e.Violations, Killed: string(e.Killed),
 	}
 	switch status := e.End.Status; {
 	case e.Killed != "":
-		seen.Exit = &verdict.Exit{Signal: "SIGKILL"}
-	case status == nil: // the kernel killed the init, for want of memory
-		seen.Killed = "memory"
+		v.Exit = &verdict.Exit{Signal: "SIGKILL"}
+	case status == nil: // out of memory, the kernel killed the init
+		v.Killed = "memory"
 	case status.Signaled():
-		seen.Exit = &verdict.Exit{Signal: run.SignalName(int(status.Signal()))}
+		v.Exit = &verdict.Exit{Signal: run.SignalName(int(status.Signal()))}
 	default:
-		seen.Exit = &verdict.Exit{Code: status.ExitStatus()}
+		v.Exit = &verdict.Exit{Code: status.ExitStatus()}
 	}
 	for _, limit := range []struct {
 		key     string
 		refused bool
 	}{{"memory", e.OOMKills > 0}, {"processes", e.ForksRefused > 0}, {"scratch", e.ScratchFull}} {
 		if limit.refused {
-			seen.Refused = append(seen.Refused, limit.key)
+			v.Refused = append(v.Refused, limit.key)
 		}
 	}
-	return seen
+	return v
 }
 
 func killedFromOutside() error {
 	return run.Errorf(run.Internal, "the sandbox was killed from outside")
 }
 
-// notExecuted gives the classes that shells have codes for.
+// notExecuted returns the error for a program that could not be executed. The classes are
+// those for which shells have exit codes.
 func notExecuted(program string, errno syscall.Errno) error {
 	class := run.Internal
 	switch errno {

@@ -12,18 +12,18 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// evidence is all that is known about a run that is over.
+// evidence is everything that is known about a finished run.
 type evidence struct {
 	Command []string // nil for a script
-	// Report is a script's own word, nil when it gave none; Malformed says what was
+	// Report is the script's report, nil if it sent none. Malformed describes what was
 	// wrong with the bytes on its channel.
 	Report    wire.Dict
 	Malformed error
-	// Killed is why we killed it; empty when we did not.
+	// Killed is the reason why cordon killed the guest, or empty.
 	Killed reason
 	Exit   launch.Exit
 	Limits policy.Limits
-	// Restricted says that the language rules were in force.
+	// Restricted means that the language rules were in force.
 	Restricted     bool
 	Stdout, Stderr output.Capture
 	WallTime       time.Duration
@@ -32,22 +32,22 @@ type evidence struct {
 	Violations     []run.Violation
 }
 
-// judge draws the conclusion.
+// judge returns the Result of a run, and the OSError of an uncaught exception.
 func judge(e evidence) (run.Result, report.OSError) {
-	seen := verdict.Evidence{
+	v := verdict.Evidence{
 		Guest: verdict.Script, Limits: e.Limits, Stdout: e.Stdout, Stderr: e.Stderr,
 		Usage:      run.Usage{WallTime: e.WallTime, CPUTime: e.CPUTime, Memory: e.Memory},
 		Violations: e.Violations, Killed: string(e.Killed), Exit: &verdict.Exit{Code: e.Exit.Code, Signal: e.Exit.Signal},
 		Report: e.Report, Malformed: e.Malformed, Restricted: e.Restricted,
 	}
 	if e.Command != nil {
-		seen.Guest = verdict.Command
+		v.Guest = verdict.Command
 	}
 	if e.Killed == killedDone {
-		seen.Exit = nil // it is ours, after the guest had said all
+		v.Exit = nil // cordon killed the guest after its report
 	}
 	if e.Exit.Limit != "" {
-		seen.Refused = []string{string(e.Exit.Limit)}
+		v.Refused = []string{string(e.Exit.Limit)}
 	}
-	return verdict.Judge(seen)
+	return verdict.Judge(v)
 }

@@ -13,44 +13,45 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// evidence is all that is known about a run that is over.
+// evidence is everything that is known about a finished run.
 type evidence struct {
 	zygote.Ending
 	Limits policy.Limits
-	// Restricted says that the language rules were in force.
+	// Restricted means that the language rules were in force.
 	Restricted bool
 	OOMKills   int
 	Plan       confine.Plan
 }
 
-// judge draws the conclusion from what the zygote saw.
+// judge returns the Result of a run, or an error if the fork server failed.
 func judge(e evidence) (run.Result, error) {
 	if e.Orphaned && e.Report == nil && e.Killed == "" {
 		return run.Result{}, run.Errorf(run.Internal, "the fork server died while the guest ran")
 	}
-	seen := verdict.Evidence{
+	v := verdict.Evidence{
 		Guest: verdict.Script, Limits: e.Limits, Stdout: e.Stdout, Stderr: e.Stderr,
 		Usage:      run.Usage{WallTime: e.WallTime, CPUTime: e.CPUTime, Memory: e.Memory},
 		Violations: e.Violations, Killed: string(e.Killed), Report: e.Report, Malformed: e.Malformed, Restricted: e.Restricted,
 	}
 	if e.Exit != nil {
-		seen.Exit = &verdict.Exit{Code: e.Exit.Code, Signal: e.Exit.Signal}
+		v.Exit = &verdict.Exit{Code: e.Exit.Code, Signal: e.Exit.Signal}
 	}
 	switch {
 	case e.Killed == zygote.KilledOutput, e.Killed != "" && e.Killed != zygote.KilledChannel && e.OOMKills == 0:
-		seen.Exit = &verdict.Exit{Signal: "SIGKILL"}
+		v.Exit = &verdict.Exit{Signal: "SIGKILL"}
 	case e.OOMKills > 0 && e.Exit != nil:
-		// What the cgroup counted is certain, and to free the memory takes so long that
-		// other clocks run out.
-		seen.Killed = "memory"
+		// The cgroup's count is certain. Freeing the memory may take so long that a time
+		// limit is reached too.
+		v.Killed = "memory"
 	}
-	r, cause := verdict.Judge(seen)
+	r, cause := verdict.Judge(v)
 	e.explain(&r, cause)
 	return r, nil
 }
 
-// explain connects an exception with the wall behind it: the filter's denial
-// gets its line, and a path that does not exist behind the walls is named.
+// explain relates an exception to the wall that caused it: the filter's denial gets the
+// line of the exception, and a path that does not exist inside the walls becomes a
+// violation.
 func (e evidence) explain(r *run.Result, cause report.OSError) {
 	const eperm, enoent, eacces, erofs = 1, 2, 13, 30
 	if n := len(r.Violations); n > 0 && cause.Errno == eperm {
@@ -67,7 +68,7 @@ func (e evidence) explain(r *run.Result, cause report.OSError) {
 	v := run.Violation{Wall: wall, Op: "open", Detail: cause.Filename, Claimed: true, Line: r.Exception.Line, Count: 1}
 	switch cause.Errno {
 	case enoent, eacces, eperm:
-		v = hints.Give(v, run.HintPassData, hints.Data{"available": e.places()})
+		v = hints.Give(v, run.HintPassData, hints.Data{"available": e.availableFiles()})
 	case erofs:
 		v = hints.Give(v, hints.ReturnData, hints.Data{"scratch": confine.Scratch})
 	default:
@@ -76,8 +77,8 @@ func (e evidence) explain(r *run.Result, cause report.OSError) {
 	r.Violations = append(r.Violations, v)
 }
 
-// places are the files of a guest, in words.
-func (e evidence) places() string {
+// availableFiles describes the files that a guest has, for a hint.
+func (e evidence) availableFiles() string {
 	if e.Plan.Root == nil {
 		return "the interpreter's files, to read, and has no " + confine.Scratch + " on this host"
 	}
