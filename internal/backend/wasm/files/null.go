@@ -45,8 +45,8 @@ func (r root) Stat(path string) (wazerosys.Stat_t, sys.Errno) {
 // Lstat implements sys.FS.
 func (r root) Lstat(path string) (wazerosys.Stat_t, sys.Errno) { return r.Stat(path) }
 
-// readOnly returns the usual errors of a read-only file system if a file is opened to write or
-// create it.
+// readOnly returns the usual errors of a read-only file system if a file is opened for writing
+// or created.
 type readOnly struct{ sys.FS }
 
 func readOnlyTree(t tree) readOnly { return readOnly{&sysfs.ReadFS{FS: &sysfs.AdaptFS{FS: t}}} }
@@ -114,8 +114,8 @@ func (n *null) Pwrite(buf []byte, _ int64) (int, sys.Errno) { return n.Write(buf
 // Seek implements sys.File.
 func (*null) Seek(position, int) (position, sys.Errno) { return 0, 0 }
 
-// position is the type in the signature of Seek, because go vet would require that of
-// io.Seeker for int64.
+// position is the type of offsets in Seek. With int64, go vet would require the signature of
+// io.Seeker.
 type position = int64
 
 // SetAppend implements sys.File.

@@ -12,16 +12,17 @@ import (
 	wazerosys "github.com/tetratelabs/wazero/sys"
 )
 
-// wasiIO is the number that wazero returns to a guest for each error that it does not know.
+// wasiIO is EIO in WASI, which wazero returns to a guest for each error that it does not
+// know.
 const wasiIO = 29
 
-// Errors records, for one guest, the error of the current call if wazero does not have it. The
+// Errors records the error of a guest's current call if wazero does not know that error. The
 // zero value is ready to use.
 type Errors struct{ last sys.Errno }
 
-// note records the error of a file or directory and returns it.
-func (e *Errors) note(errno sys.Errno) sys.Errno {
-	if errno > beyond {
+// record records the error of a file or directory and returns it.
+func (e *Errors) record(errno sys.Errno) sys.Errno {
+	if errno > wasiOffset {
 		e.last = errno
 	}
 	return errno
@@ -29,36 +30,37 @@ func (e *Errors) note(errno sys.Errno) sys.Errno {
 
 type errorsKey struct{}
 
-// WithErrors returns a context for calls of a guest.
+// WithErrors returns a context for the calls of a guest whose errors e records.
 func WithErrors(ctx context.Context, e *Errors) context.Context {
 	return context.WithValue(ctx, errorsKey{}, e)
 }
 
-// InstantiateWASI adds wazero's WASI to a runtime. Errors of mounts from Watch keep their own
-// numbers.
+// InstantiateWASI adds wazero's WASI to a runtime. The guest gets the errors of mounts from
+// Watch with their own numbers, also those that wazero does not know.
 func InstantiateWASI(ctx context.Context, r wazero.Runtime) error {
-	theirs, err := wasi_snapshot_preview1.NewBuilder(r).Compile(ctx)
+	original, err := wasi_snapshot_preview1.NewBuilder(r).Compile(ctx)
 	if err != nil {
 		return err
 	}
-	ours := r.NewHostModuleBuilder(wasi_snapshot_preview1.ModuleName)
-	for name, definition := range theirs.ExportedFunctions() {
-		f, known := definition.GoFunction().(api.GoModuleFunction)
-		if !known {
+	builder := r.NewHostModuleBuilder(wasi_snapshot_preview1.ModuleName)
+	for name, definition := range original.ExportedFunctions() {
+		f, callable := definition.GoFunction().(api.GoModuleFunction)
+		if !callable {
 			return fmt.Errorf("wazero's %s is not a function that can be called", name)
 		}
 		if len(definition.ResultTypes()) > 0 {
-			f = telling(f)
+			f = restoreErrno(f)
 		}
-		ours.NewFunctionBuilder().WithGoModuleFunction(f, definition.ParamTypes(), definition.ResultTypes()).Export(name)
+		builder.NewFunctionBuilder().WithGoModuleFunction(f, definition.ParamTypes(), definition.ResultTypes()).Export(name)
 	}
-	if _, err := ours.Instantiate(ctx); err != nil {
+	if _, err := builder.Instantiate(ctx); err != nil {
 		return err
 	}
-	return theirs.Close(ctx)
+	return original.Close(ctx)
 }
 
-func telling(f api.GoModuleFunction) api.GoModuleFunction {
+// restoreErrno returns f with the recorded error as its result, where f returns wasiIO.
+func restoreErrno(f api.GoModuleFunction) api.GoModuleFunction {
 	return api.GoModuleFunc(func(ctx context.Context, m api.Module, stack []uint64) {
 		e, watched := ctx.Value(errorsKey{}).(*Errors)
 		if watched {
@@ -66,7 +68,7 @@ func telling(f api.GoModuleFunction) api.GoModuleFunction {
 		}
 		f.Call(ctx, m, stack)
 		if watched && e.last != 0 && stack[0] == wasiIO {
-			stack[0] = uint64(e.last - beyond)
+			stack[0] = uint64(e.last - wasiOffset)
 		}
 	})
 }
@@ -83,7 +85,7 @@ type watched struct {
 func (w *watched) OpenFile(path string, flag sys.Oflag, perm fs.FileMode) (sys.File, sys.Errno) {
 	f, errno := w.FS.OpenFile(path, flag, perm)
 	if errno != 0 {
-		return nil, w.errors.note(errno)
+		return nil, w.errors.record(errno)
 	}
 	return &watchedFile{f, w.errors}, 0
 }
@@ -91,46 +93,46 @@ func (w *watched) OpenFile(path string, flag sys.Oflag, perm fs.FileMode) (sys.F
 // Lstat implements sys.FS.
 func (w *watched) Lstat(path string) (wazerosys.Stat_t, sys.Errno) {
 	st, errno := w.FS.Lstat(path)
-	return st, w.errors.note(errno)
+	return st, w.errors.record(errno)
 }
 
 // Stat implements sys.FS.
 func (w *watched) Stat(path string) (wazerosys.Stat_t, sys.Errno) {
 	st, errno := w.FS.Stat(path)
-	return st, w.errors.note(errno)
+	return st, w.errors.record(errno)
 }
 
 // Mkdir implements sys.FS.
 func (w *watched) Mkdir(path string, perm fs.FileMode) sys.Errno {
-	return w.errors.note(w.FS.Mkdir(path, perm))
+	return w.errors.record(w.FS.Mkdir(path, perm))
 }
 
 // Rename implements sys.FS.
-func (w *watched) Rename(from, to string) sys.Errno { return w.errors.note(w.FS.Rename(from, to)) }
+func (w *watched) Rename(from, to string) sys.Errno { return w.errors.record(w.FS.Rename(from, to)) }
 
 // Rmdir implements sys.FS.
-func (w *watched) Rmdir(path string) sys.Errno { return w.errors.note(w.FS.Rmdir(path)) }
+func (w *watched) Rmdir(path string) sys.Errno { return w.errors.record(w.FS.Rmdir(path)) }
 
 // Unlink implements sys.FS.
-func (w *watched) Unlink(path string) sys.Errno { return w.errors.note(w.FS.Unlink(path)) }
+func (w *watched) Unlink(path string) sys.Errno { return w.errors.record(w.FS.Unlink(path)) }
 
 // Link implements sys.FS.
-func (w *watched) Link(from, to string) sys.Errno { return w.errors.note(w.FS.Link(from, to)) }
+func (w *watched) Link(from, to string) sys.Errno { return w.errors.record(w.FS.Link(from, to)) }
 
 // Symlink implements sys.FS.
 func (w *watched) Symlink(text, path string) sys.Errno {
-	return w.errors.note(w.FS.Symlink(text, path))
+	return w.errors.record(w.FS.Symlink(text, path))
 }
 
 // Readlink implements sys.FS.
 func (w *watched) Readlink(path string) (string, sys.Errno) {
 	text, errno := w.FS.Readlink(path)
-	return text, w.errors.note(errno)
+	return text, w.errors.record(errno)
 }
 
 // Utimens implements sys.FS.
 func (w *watched) Utimens(path string, accessed, modified int64) sys.Errno {
-	return w.errors.note(w.FS.Utimens(path, accessed, modified))
+	return w.errors.record(w.FS.Utimens(path, accessed, modified))
 }
 
 type watchedFile struct {
@@ -141,28 +143,28 @@ type watchedFile struct {
 // Write implements sys.File.
 func (f *watchedFile) Write(buf []byte) (int, sys.Errno) {
 	n, errno := f.File.Write(buf)
-	return n, f.errors.note(errno)
+	return n, f.errors.record(errno)
 }
 
 // Pwrite implements sys.File.
 func (f *watchedFile) Pwrite(buf []byte, off int64) (int, sys.Errno) {
 	n, errno := f.File.Pwrite(buf, off)
-	return n, f.errors.note(errno)
+	return n, f.errors.record(errno)
 }
 
 // Truncate implements sys.File.
-func (f *watchedFile) Truncate(size int64) sys.Errno { return f.errors.note(f.File.Truncate(size)) }
+func (f *watchedFile) Truncate(size int64) sys.Errno { return f.errors.record(f.File.Truncate(size)) }
 
 // Sync implements sys.File.
-func (f *watchedFile) Sync() sys.Errno { return f.errors.note(f.File.Sync()) }
+func (f *watchedFile) Sync() sys.Errno { return f.errors.record(f.File.Sync()) }
 
 // Datasync implements sys.File.
-func (f *watchedFile) Datasync() sys.Errno { return f.errors.note(f.File.Datasync()) }
+func (f *watchedFile) Datasync() sys.Errno { return f.errors.record(f.File.Datasync()) }
 
 // Utimens implements sys.File.
 func (f *watchedFile) Utimens(accessed, modified int64) sys.Errno {
-	return f.errors.note(f.File.Utimens(accessed, modified))
+	return f.errors.record(f.File.Utimens(accessed, modified))
 }
 
 // Close implements sys.File.
-func (f *watchedFile) Close() sys.Errno { return f.errors.note(f.File.Close()) }
+func (f *watchedFile) Close() sys.Errno { return f.errors.record(f.File.Close()) }

@@ -11,22 +11,22 @@ import (
 	wazerosys "github.com/tetratelabs/wazero/sys"
 )
 
-// list is the directory that a guest sees around single granted files. It does not exist on
-// the host and has no descriptor.
+// list is the directory in which a guest sees files that were granted one by one. It does not
+// exist on the host and has no descriptor.
 type list struct {
 	sys.DirFile
-	later
+	futureMethods
 	mount   *mount
 	release func()
 	closed  atomic.Bool
 	next    int
 }
 
-// later implements methods that future versions of wazero add; those of DirFile take
-// precedence.
-type later struct{ sys.UnimplementedFile }
+// futureMethods implements methods that future versions of wazero may add. It is nested one
+// level deeper, so that the methods of DirFile take precedence.
+type futureMethods struct{ sys.UnimplementedFile }
 
-// isList reports whether a path is such a directory.
+// isList reports whether name is such a directory.
 func (m *mount) isList(name string) bool {
 	rel, errno := inside(name)
 	return errno == 0 && m.directory == nil && isTop(rel)

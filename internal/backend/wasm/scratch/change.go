@@ -15,7 +15,7 @@ func (f *FS) create(s location, n *node) sys.Errno {
 		return guestfs.ENOSPC
 	}
 	f.trim()
-	f.attach(s.directory, strings.Clone(s.name), n) // does not keep the whole path in memory
+	f.attach(s.directory, strings.Clone(s.name), n) // the clone does not keep the whole path in memory
 	f.touch(s.directory)
 	return 0
 }

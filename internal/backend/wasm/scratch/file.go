@@ -8,7 +8,7 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/backend/wasm/guestfs"
 )
 
-// maxPiece bounds one read, during which the guest cannot be ended.
+// maxPiece limits the size of one read, because the guest cannot be ended during it.
 const maxPiece = 1 << 20
 
 // file is an open regular file.
@@ -107,7 +107,7 @@ func (f *file) write(buf []byte, off int64) (int, sys.Errno) {
 	return len(buf), 0
 }
 
-// Truncate implements sys.File, for fd_allocate too.
+// Truncate implements sys.File. wazero also calls it for fd_allocate.
 func (f *file) Truncate(size int64) sys.Errno {
 	return f.do(func() sys.Errno {
 		switch {

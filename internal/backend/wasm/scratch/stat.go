@@ -7,8 +7,8 @@ import (
 	wazerosys "github.com/tetratelabs/wazero/sys"
 )
 
-// with calls work with the node at a path.
-func (f *FS) with(path string, follow following, work func(*node) sys.Errno) sys.Errno {
+// withNode calls work with the node at a path, with the lock held.
+func (f *FS) withNode(path string, follow following, work func(*node) sys.Errno) sys.Errno {
 	return f.do(func() sys.Errno {
 		n, errno := f.find(path, follow)
 		if errno != 0 {
@@ -25,7 +25,7 @@ func (f *FS) Stat(path string) (wazerosys.Stat_t, sys.Errno) { return f.stat(pat
 func (f *FS) Lstat(path string) (wazerosys.Stat_t, sys.Errno) { return f.stat(path, ifSlash) }
 
 func (f *FS) stat(path string, follow following) (st wazerosys.Stat_t, errno sys.Errno) {
-	errno = f.with(path, follow, func(n *node) sys.Errno {
+	errno = f.withNode(path, follow, func(n *node) sys.Errno {
 		st = n.stat()
 		return 0
 	})
@@ -34,7 +34,7 @@ func (f *FS) stat(path string, follow following) (st wazerosys.Stat_t, errno sys
 
 // Readlink implements sys.FS.
 func (f *FS) Readlink(path string) (text string, errno sys.Errno) {
-	errno = f.with(path, ifSlash, func(n *node) sys.Errno {
+	errno = f.withNode(path, ifSlash, func(n *node) sys.Errno {
 		if !n.isLink() {
 			return sys.EINVAL
 		}
@@ -46,7 +46,7 @@ func (f *FS) Readlink(path string) (text string, errno sys.Errno) {
 
 // Chmod implements sys.FS. WASI has no call for it.
 func (f *FS) Chmod(path string, perm fs.FileMode) sys.Errno {
-	return f.with(path, always, func(n *node) sys.Errno {
+	return f.withNode(path, always, func(n *node) sys.Errno {
 		n.mode, n.changed = n.mode.Type()|perm.Perm(), f.now()
 		return 0
 	})
@@ -54,7 +54,7 @@ func (f *FS) Chmod(path string, perm fs.FileMode) sys.Errno {
 
 // Utimens implements sys.FS.
 func (f *FS) Utimens(path string, accessed, modified int64) sys.Errno {
-	return f.with(path, always, func(n *node) sys.Errno {
+	return f.withNode(path, always, func(n *node) sys.Errno {
 		f.setTimes(n, accessed, modified)
 		return 0
 	})
