@@ -1,6 +1,6 @@
 package seccomp
 
-// Constants of the kernel. They are defined here because x/sys/unix has them only for
+// Kernel constants. They are defined here because x/sys/unix has them only for
 // Linux, and this package builds on every system. They are the same on amd64 and
 // arm64. A test compares them with x/sys/unix.
 

@@ -1,9 +1,9 @@
 package seccomp
 
-// More constants of the kernel, for calls that only commands may make. See constants.go.
+// Kernel constants for calls that only commands may make. See constants.go.
 
-// Modes of files, and the flags of open that make the kernel use the mode: O_CREAT, and
-// O_TMPFILE without its bit O_DIRECTORY, which differs on arm64.
+// File modes, and the flags with which open uses its mode argument: O_CREAT, and O_TMPFILE
+// without its O_DIRECTORY bit, which differs on arm64.
 const (
 	setUID    = 0o4000
 	setGID    = 0o2000
@@ -13,7 +13,7 @@ const (
 	oTmpFile = 0o20000000
 )
 
-// Modes of fallocate.
+// fallocate modes.
 const (
 	fallocDefault   = 0
 	fallocKeepSize  = 0x1
@@ -141,7 +141,7 @@ const (
 	seccompModeFilter = 2
 )
 
-// Personalities, scheduling policies, memory files, kinds of nodes.
+// Personalities, scheduling policies, memfd flags, file types of mknod.
 const (
 	perQuery        = 0xffffffff
 	perLinux        = 0

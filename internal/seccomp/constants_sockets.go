@@ -1,6 +1,6 @@
 package seccomp
 
-// Families, protocols and levels. A level of get- and setsockopt is either
+// Socket families, types, protocols and levels. The level of getsockopt and setsockopt is
 // solSocket, a protocol, or solNetlink.
 const (
 	afInet    = 2
