@@ -17,50 +17,51 @@ import (
 //go:embed scripts scripts/_prelude.py scripts/_syscall.py scripts/_memory.py
 var scripts embed.FS
 
-// Held in Attempt.Expect means a run that finished and gained nothing.
+// Held in Attempt.Expect means that the run finished without an escape.
 const Held run.Outcome = "held"
 
-// Attempt is one try at one promise.
+// Attempt is one attempt to break one promise of the sandbox.
 type Attempt struct {
 	// Name is "area/name"; Title is the attack in one line.
 	Name, Area, Title string
-	// Class is the number of the failure class in the field's record, or 0.
+	// Class is the number of the attempt's class among known failures of sandboxes, or 0.
 	Class int
-	// Walls lists the walls. Any one of them is enough to stop the attempt.
+	// Walls lists the walls that stop the attempt. Any one of them is enough.
 	Walls []policy.Wall
-	// Needs names helpers and conditions: scratch, syscall, memory, threads.
+	// Needs lists helpers and conditions: scratch, syscall, memory, threads.
 	Needs []string
-	// Absent names modules, and functions of modules, that WebAssembly does not have.
-	// An act that needs one is impossible there, so the attempt counts as held.
+	// Absent lists modules, and functions of modules, that WebAssembly does not have. An
+	// attempt that needs one is impossible there, so it counts as held.
 	Absent []string
-	// Expect lists how the attempt may end: Held, or outcomes.
+	// Expect lists the ends that the attempt may have: Held, or outcomes.
 	Expect []run.Outcome
-	// Limits are the run's; zero fields mean the policy's.
+	// Limits are the limits of the run. A zero field means the policy's limit.
 	Limits policy.Limits
-	// Alone means that no other attempt runs at the same time: its evidence, or
-	// its load, concerns the whole host process.
+	// Alone means that no other attempt may run at the same time, because the evidence
+	// or the load concerns the whole host process.
 	Alone bool
-	// Naked says how it may run without walls, to show that it can succeed.
+	// Naked says how a test may run the attempt without walls, to show that it can
+	// succeed.
 	Naked Naked
-	// Script is the whole source, with the header and all runs.
+	// Script is the complete source, with the header and all runs.
 	Script string
 }
 
 // Naked is how a test may run an attempt without any sandbox.
 type Naked struct {
-	// As is "yes" for an unprivileged uid, "same-uid" for that of the host
-	// process, "root", or "no".
+	// As is "yes" for an unprivileged uid, "same-uid" for the uid of the host process,
+	// "root", or "no".
 	As string
 	// Maybe allows the attempt to fail: the kernel may lack the feature.
 	Maybe bool
-	// Reason goes with "no" and "maybe".
+	// Reason is required with "no" and "maybe".
 	Reason string
 }
 
-// nextRun splits a script into runs.
+// nextRun is the line between two runs of a script.
 const nextRun = "# --- next run ---\n"
 
-// absentName is a module, or a name in one.
+// absentName matches a module, or a name in one.
 var absentName = regexp.MustCompile(`^[a-z_]+(\.\w+)?$`)
 
 var knownNeeds = []string{"scratch", "syscall", "memory", "threads"}
@@ -87,7 +88,7 @@ func All() ([]Attempt, error) {
 	return all, err
 }
 
-// Runs returns the programs to run one after the other, with the helpers.
+// Runs returns the programs to run one after another, each with the helpers.
 func (a Attempt) Runs() ([]string, error) {
 	prelude, err := scripts.ReadFile("scripts/_prelude.py")
 	if err != nil {
@@ -116,7 +117,7 @@ func (a Attempt) Runs() ([]string, error) {
 // quoted returns names, which parse has checked, as Python string literals.
 func quoted(names []string) string { return `"` + strings.Join(names, `", "`) + `"` }
 
-// mayBeAbsent says whether an attempt may report that a name does not exist: a name in
+// mayBeAbsent reports whether the attempt may claim that a name does not exist: a name in
 // its header, or one that its helpers need.
 func (a Attempt) mayBeAbsent(name string) bool {
 	switch name {
