@@ -12,7 +12,7 @@ import (
 
 const module = "github.com/cordon-sandbox/cordon/"
 
-// leftToTestAll ends the reason of a skip of internal/hosttest's NeedsExtra.
+// leftToTestAll is the end of the reason with which internal/hosttest's NeedsExtra skips.
 const leftToTestAll = ": make test-all runs it"
 
 // An event is a line of `go test -json`: see `go doc test2json`.
@@ -25,14 +25,14 @@ type event struct {
 	Output     string
 }
 
-// A test is one of a package, or a subtest. The empty name is the package itself.
+// A test is a test of a package, or a subtest. The package itself has the empty name.
 type test struct{ pkg, name string }
 
 // A report collects events and prints what matters about them.
 type report struct {
 	w       io.Writer
 	verbose bool
-	output  map[test][]string // of what has not ended, or has failed
+	output  map[test][]string // of tests that have not ended
 	parents map[test]bool     // tests that have subtests
 	ended   map[test]float64  // how long each took
 	left    map[test]bool     // left to make test-all
@@ -46,7 +46,7 @@ func newReport(w io.Writer, verbose bool) *report {
 	}
 }
 
-// read takes events until their end. What is no event is printed as it is.
+// read reads events until the end of in. It prints lines that are not events unchanged.
 func (r *report) read(in io.Reader) error {
 	lines := bufio.NewReader(in)
 	for {
@@ -84,7 +84,7 @@ func (r *report) add(e event) {
 		if strings.Contains(e.Output, leftToTestAll) {
 			r.left[t] = true
 		}
-		if !chatter(e.Output) {
+		if !isNoise(e.Output) {
 			r.output[t] = append(r.output[t], e.Output)
 		}
 	case "pass", "skip", "fail":
@@ -92,8 +92,8 @@ func (r *report) add(e event) {
 	}
 }
 
-// chatter reports whether a line is there for programs and for patient readers only.
-func chatter(line string) bool {
+// isNoise reports whether a line is of use only to programs or with -v.
+func isNoise(line string) bool {
 	line = strings.TrimLeft(line, " ")
 	for _, prefix := range []string{"=== ", "--- PASS", "--- SKIP", "PASS\n"} {
 		if strings.HasPrefix(line, prefix) {
@@ -108,7 +108,7 @@ func (r *report) end(t test, e event) {
 		r.ended[t] = e.Elapsed
 	}
 	if e.Action != "skip" {
-		delete(r.left, t) // a test script shows each of its lines, also a skip that was not taken
+		delete(r.left, t) // a test script prints each of its lines, also a skip whose condition was false
 	}
 	if e.Action == "fail" {
 		r.failed = append(r.failed, t)
@@ -119,7 +119,7 @@ func (r *report) end(t test, e event) {
 	delete(r.output, t)
 }
 
-// summary is go test's own line about a package that did not fail.
+// summary returns go test's own line about a package that did not fail.
 func summary(output []string, pkg string, e event) string {
 	for _, line := range slices.Backward(output) {
 		if strings.HasPrefix(line, "ok ") || strings.HasPrefix(line, "? ") || strings.Contains(line, "[no test files]") {
@@ -129,8 +129,8 @@ func summary(output []string, pkg string, e event) string {
 	return fmt.Sprintf("%s\t%s\t%.3fs\n", e.Action, pkg, e.Elapsed)
 }
 
-// printFailed prints the output of a failed test; of a failed package also that of tests
-// that never ended: one of them ended the process.
+// printFailed prints the output of a failed test. For a failed package it also prints the
+// output of tests that never ended, because one of them ended the process.
 func (r *report) printFailed(t test) {
 	if r.verbose {
 		return
@@ -155,7 +155,7 @@ func (r *report) printFailed(t test) {
 
 const slowest = 20
 
-// finish prints what is known when all has ended.
+// finish prints the summary of all tests.
 func (r *report) finish() {
 	var leaves []test
 	for t := range r.ended {
