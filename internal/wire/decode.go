@@ -17,8 +17,8 @@ const maxItems = 4096
 const maxSkip = 2000
 
 // Raw is one marshalled value. It is a part of the payload that it was split from, and is
-// valid as long as the payload. Its structure has been checked; its strings and ints are checked when
-// read. The zero Raw is a missing field.
+// valid as long as the payload. Its structure has been checked; its strings and ints are
+// checked when read. The zero Raw is a missing field.
 type Raw []byte
 
 // Entry is one field of a Dict.
@@ -43,8 +43,8 @@ func (d Dict) Get(name string) Raw {
 // DecodeDict splits a payload into its fields without decoding their values.
 //
 // A value that contains a code object cannot be skipped, because its end is unknown. It is
-// a *TypeError, and the fields before it are returned with the error. A worker that sends the guest's value
-// last therefore keeps its own fields readable.
+// a *TypeError, and the fields before it are returned with the error. A worker that sends
+// the guest's value last therefore keeps its own fields readable.
 func DecodeDict(payload []byte) (Dict, error) {
 	c := cursor{in: payload}
 	if t, ok := c.tag(); !ok || t != typeDict {
