@@ -4,23 +4,24 @@ import (
 	"path/filepath"
 )
 
-// client is a program that uses MCP servers, and how it is configured.
+// client describes how a program that uses MCP servers is configured.
 type client struct {
 	name, title string
 	format      format
 	// key is the path of the object that holds the servers.
 	key string
-	// path is the user's file, and project the one below a project's directory.
+	// user returns the path of the user's file. project is the path of the file in a
+	// project's directory; empty means that the client has none.
 	user    func(how How) string
 	project string
-	// entry is what stands under the server's name, in the order in which it is written.
+	// entry returns the fields of the server's entry, in the order in which they are written.
 	entry func(how How) []field
-	// fresh is what else belongs into a file that did not exist.
+	// fresh has the other fields of a new file.
 	fresh []field
 	// add is the client's own command that adds a server, for clients whose file cordon
 	// does not edit.
 	add func(how How) []string
-	// onlyCommands says that URLs are given elsewhere.
+	// onlyCommands means that the file cannot have URLs: the client takes them elsewhere.
 	onlyCommands bool
 	note         string
 }
@@ -31,7 +32,7 @@ type field struct {
 	value any
 }
 
-// The forms were taken from what the programs themselves write and accept.
+// The entries follow what the programs themselves write and accept.
 var clients = []client{
 	{
 		name: "claude-code", title: "Claude Code", format: jsonFormat, key: "mcpServers",
@@ -153,7 +154,8 @@ func inHome(path string) func(How) string {
 	return func(how How) string { return filepath.Join(how.Home, filepath.FromSlash(path)) }
 }
 
-// applicationDirectory is where programs with windows keep what is the user's.
+// applicationDirectory returns the directory in which desktop applications keep the
+// user's settings.
 func applicationDirectory(how How) string {
 	switch how.System {
 	case "darwin":
@@ -164,7 +166,8 @@ func applicationDirectory(how How) string {
 	return filepath.Join(how.Home, ".config")
 }
 
-// plain is the form most have: a command, its arguments and its environment.
+// plain returns the entry that most clients use: a command, its arguments and its
+// environment.
 func plain(how How) []field {
 	entry := []field{{"command", how.Command[0]}, {"args", append([]string{}, how.Command[1:]...)}}
 	if len(how.Env) > 0 {
@@ -173,7 +176,7 @@ func plain(how How) []field {
 	return entry
 }
 
-// typed is plain with a word for the transport in front.
+// typed returns an entry whose first field is the type of the transport.
 func typed(how How, command, url string) []field {
 	if how.URL != "" {
 		return remote(how, url, "")
@@ -189,7 +192,8 @@ func remote(how How, kind, bearer string) []field {
 	return append(entry, headers(how, bearer)...)
 }
 
-// headers carry the token, or say where the client finds it.
+// headers returns the field that carries the token. bearer, if not empty, is sent instead:
+// it names the variable from which the client takes the token.
 func headers(how How, bearer string) []field {
 	if how.Token == "" {
 		return nil

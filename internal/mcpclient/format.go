@@ -7,9 +7,9 @@ import (
 
 // format is a kind of configuration file.
 type format interface {
-	// merge gives the text with an entry called name in the object at key. Everything
-	// else in it stays as it is. What is not there yet is made, with fresh fields if
-	// there was no text at all.
+	// merge returns the text with an entry called name in the object at key. The rest of
+	// the text stays as it is. Missing objects are created. A new file also gets the
+	// fresh fields.
 	merge(text []byte, key, name string, entry, fresh []field) ([]byte, error)
 }
 

@@ -9,8 +9,8 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// jsonValue is a value in a text of JSON with comments and trailing commas, as editors
-// accept it. Positions are bytes.
+// jsonValue is a value in JSON with comments and trailing commas, which editors accept.
+// Positions are byte offsets.
 type jsonValue struct {
 	start, end int
 	members    []jsonMember // of an object
@@ -22,7 +22,7 @@ type jsonMember struct {
 	start int // of its name
 	name  string
 	value jsonValue
-	comma int // behind the comma that follows it, 0 if none does
+	comma int // the position after its comma, 0 if it has none
 }
 
 func (v jsonValue) member(name string) (m jsonMember, there bool) {
@@ -34,7 +34,7 @@ func (v jsonValue) member(name string) (m jsonMember, there bool) {
 	return jsonMember{}, false
 }
 
-// plain returns what encoding/json makes of the value.
+// plain decodes the value as encoding/json does.
 func (v jsonValue) plain() (plain any, err error) {
 	standard := v.parsed.Clone()
 	standard.Standardize()
@@ -43,17 +43,18 @@ func (v jsonValue) plain() (plain any, err error) {
 }
 
 const (
-	// largest bounds a file, and deepest its nesting: the parser is recursive.
-	largest = 16 << 20
-	deepest = 1000
+	// maxSize bounds a file, and maxNesting the depth of its values, because the parser is
+	// recursive.
+	maxSize    = 16 << 20
+	maxNesting = 1000
 )
 
 var byteOrderMark = []byte("\uFEFF")
 
-// parseJSON reads all of a text.
+// parseJSON parses a whole text.
 func parseJSON(text []byte) (jsonValue, error) {
 	body := bytes.TrimPrefix(text, byteOrderMark)
-	if len(body) > largest || nesting(body) > deepest {
+	if len(body) > maxSize || nesting(body) > maxNesting {
 		return jsonValue{}, fmt.Errorf("it is too large to be a configuration")
 	}
 	v, err := hujson.Parse(body)
@@ -63,7 +64,8 @@ func parseJSON(text []byte) (jsonValue, error) {
 	return convert(v, body, len(text)-len(body))
 }
 
-// nesting counts brackets that are open at the same time, those in strings too.
+// nesting returns the largest number of brackets that are open at the same time. It also
+// counts brackets in strings.
 func nesting(text []byte) (deepest int) {
 	open := 0
 	for _, c := range text {
@@ -78,7 +80,8 @@ func nesting(text []byte) (deepest int) {
 	return deepest
 }
 
-// convert returns a value whose positions are counted from shift before the body.
+// convert adds the positions to a parsed value. The body begins shift bytes after the start
+// of the text.
 func convert(v hujson.Value, body []byte, shift int) (jsonValue, error) {
 	made := jsonValue{start: v.StartOffset + shift, end: v.EndOffset + shift, parsed: v}
 	object, ok := v.Value.(*hujson.Object)
@@ -98,8 +101,8 @@ func convert(v hujson.Value, body []byte, shift int) (jsonValue, error) {
 		if member.value, err = convert(m.Value, body, shift); err != nil {
 			return made, err
 		}
-		if behind := m.Value.EndOffset + len(m.Value.AfterExtra); behind < len(body) && body[behind] == ',' {
-			member.comma = behind + 1 + shift
+		if after := m.Value.EndOffset + len(m.Value.AfterExtra); after < len(body) && body[after] == ',' {
+			member.comma = after + 1 + shift
 		}
 		made.members = append(made.members, member)
 	}

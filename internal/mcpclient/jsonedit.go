@@ -11,9 +11,9 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/plainjson"
 )
 
-// rivals are what only the other way to reach a server has: a command and a URL in one
-// entry would be a riddle.
-func rivals(entry []field) []string {
+// conflicting returns the fields that belong to the other way to reach a server. An entry
+// with both a command and a URL would be ambiguous.
+func conflicting(entry []field) []string {
 	isURL := slices.ContainsFunc(entry, func(f field) bool { return f.name == "url" })
 	if isURL {
 		return []string{"command", "args", "env", "environment", "cwd"}
@@ -35,7 +35,7 @@ func (jsonFile) merge(text []byte, key, name string, entry, fresh []field) ([]by
 		return nil, err
 	}
 	if !root.isObject {
-		return nil, fmt.Errorf("it holds no object")
+		return nil, fmt.Errorf("it is not a JSON object")
 	}
 	if len(root.members) > 0 {
 		if indent := e.indentAt(root.members[0].start); indent != "" {
@@ -48,13 +48,13 @@ func (jsonFile) merge(text []byte, key, name string, entry, fresh []field) ([]by
 	return e.text, nil
 }
 
-// jsonEditor changes a text by small cuts, and reads it anew after each.
+// jsonEditor makes small edits to a text and parses it again after each.
 type jsonEditor struct {
 	text          []byte
 	newline, unit string
 }
 
-// mergeEntry sets the fields of the entry at a path, and keeps what else it has.
+// mergeEntry sets the fields of the entry at a path, and keeps its other fields.
 func (e *jsonEditor) mergeEntry(path []string, entry []field) error {
 	old, err := e.find(path)
 	if err != nil {
@@ -63,11 +63,11 @@ func (e *jsonEditor) mergeEntry(path []string, entry []field) error {
 	if old == nil || !old.isObject {
 		return e.set(path, entry)
 	}
-	gone := rivals(entry)
+	removed := conflicting(entry)
 	if _, has := old.member("type"); has && !slices.ContainsFunc(entry, func(f field) bool { return f.name == "type" }) {
-		gone = append(gone, "type")
+		removed = append(removed, "type")
 	}
-	for _, name := range gone {
+	for _, name := range removed {
 		if err := e.remove(path, name); err != nil {
 			return err
 		}
@@ -86,7 +86,7 @@ func (e *jsonEditor) mergeEntry(path []string, entry []field) error {
 	return nil
 }
 
-// find gives the value at a path, nil if there is none.
+// find returns the value at a path, or nil if there is none.
 func (e *jsonEditor) find(path []string) (*jsonValue, error) {
 	v, err := parseJSON(e.text)
 	if err != nil {
@@ -94,7 +94,7 @@ func (e *jsonEditor) find(path []string) (*jsonValue, error) {
 	}
 	for i, name := range path {
 		if !v.isObject {
-			return nil, fmt.Errorf("%q is no object in it", strings.Join(path[:i], "."))
+			return nil, fmt.Errorf("%q is not an object", strings.Join(path[:i], "."))
 		}
 		m, there := v.member(name)
 		if !there {
@@ -105,7 +105,7 @@ func (e *jsonEditor) find(path []string) (*jsonValue, error) {
 	return &v, nil
 }
 
-// set puts a value to a path, and makes the objects on the way.
+// set sets the value at a path, and creates the missing objects above it.
 func (e *jsonEditor) set(path []string, value any) error {
 	old, err := e.find(path)
 	if err != nil {
@@ -115,7 +115,7 @@ func (e *jsonEditor) set(path []string, value any) error {
 		indent := e.indentAt(old.start)
 		made := jsonText(value, indent, e.unit)
 		if !sameJSON(*old, made) {
-			e.cut(old.start, old.end, strings.ReplaceAll(made, "\n", e.newline))
+			e.splice(old.start, old.end, strings.ReplaceAll(made, "\n", e.newline))
 		}
 		return nil
 	}
@@ -131,7 +131,7 @@ func (e *jsonEditor) set(path []string, value any) error {
 	return nil
 }
 
-// insert adds a member behind all others, and before a comment on none of them.
+// insert adds a member after all others, and after the comments that follow them.
 func (e *jsonEditor) insert(parent jsonValue, name string, value any) {
 	outer := e.indentAt(parent.start)
 	inner := outer + e.unit
@@ -144,14 +144,14 @@ func (e *jsonEditor) insert(parent jsonValue, name string, value any) {
 	closing := parent.end - 1
 	kept := bytes.TrimRight(e.text[parent.start:closing], " \t\r\n")
 	end := parent.start + len(kept)
-	e.cut(end, closing, strings.ReplaceAll("\n"+made+"\n"+outer, "\n", e.newline))
+	e.splice(end, closing, strings.ReplaceAll("\n"+made+"\n"+outer, "\n", e.newline))
 	if n := len(parent.members); n > 0 && parent.members[n-1].comma == 0 {
 		at := parent.members[n-1].value.end
-		e.cut(at, at, ",")
+		e.splice(at, at, ",")
 	}
 }
 
-// remove takes a member out of the object at a path, if it is there.
+// remove deletes a member of the object at a path, if it exists.
 func (e *jsonEditor) remove(path []string, name string) error {
 	parent, err := e.find(path)
 	if err != nil {
@@ -166,26 +166,27 @@ func (e *jsonEditor) remove(path []string, name string) error {
 		for start > 0 && strings.ContainsRune(" \t\r\n", rune(e.text[start-1])) {
 			start--
 		}
-		e.cut(start, m.comma, "")
+		e.splice(start, m.comma, "")
 	case at > 0:
-		e.cut(parent.members[at-1].value.end, parent.members[at].value.end, "")
+		e.splice(parent.members[at-1].value.end, parent.members[at].value.end, "")
 	default:
-		e.cut(parent.members[at].start, parent.members[at].value.end, "")
+		e.splice(parent.members[at].start, parent.members[at].value.end, "")
 	}
 	return nil
 }
 
-func (e *jsonEditor) cut(start, end int, instead string) {
-	e.text = slices.Concat(e.text[:start], []byte(instead), e.text[end:])
+// splice replaces the bytes from start to end.
+func (e *jsonEditor) splice(start, end int, text string) {
+	e.text = slices.Concat(e.text[:start], []byte(text), e.text[end:])
 }
 
-// indentAt is the white space at the beginning of the line of a position.
+// indentAt returns the indentation of the line that contains a position.
 func (e *jsonEditor) indentAt(at int) string {
 	line := e.text[bytes.LastIndexByte(e.text[:at], '\n')+1 : at]
 	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
 }
 
-// sameJSON reports whether a value says what a text does.
+// sameJSON reports whether a value is equal to the value of a text.
 func sameJSON(old jsonValue, text string) bool {
 	var made any
 	if err := json.Unmarshal([]byte(text), &made); err != nil {
@@ -195,7 +196,7 @@ func sameJSON(old jsonValue, text string) bool {
 	return err == nil && reflect.DeepEqual(plain, made)
 }
 
-// jsonText writes a value, its first line not indented.
+// jsonText formats a value. It does not indent the first line.
 func jsonText(value any, indent, unit string) string {
 	switch v := value.(type) {
 	case []field:
@@ -216,7 +217,7 @@ func jsonText(value any, indent, unit string) string {
 	}
 	text, err := plainjson.Marshal(value)
 	if err != nil {
-		return "null" // strings and booleans can always be written
+		return "null" // strings and booleans can always be encoded
 	}
 	return string(text)
 }

@@ -10,17 +10,17 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/newfile"
 )
 
-// location is a configuration file by its name below a directory, out of which no
-// link leads.
+// location is a configuration file: its directory, and its name below it. No symbolic link
+// leads out of the directory.
 type location struct {
 	root *os.Root
 	name string
 }
 
-// open finds the location of a configuration. A project's directory may have been
-// written by a guest: a link in it that leads elsewhere would have us read and
-// copy, or write, any file of the user's. The user's own configuration may lie
-// elsewhere, with a link to it: that is followed, and survives.
+// open returns the location of a client's configuration. A guest may have written to a
+// project's directory: a link in it that leads elsewhere would make cordon read, copy or
+// write any file of the user, so such links are refused. The user's own configuration may
+// be a link to a file elsewhere: open follows it, and the link stays.
 func open(c client, how How) (location, error) {
 	dir, name := how.Project, filepath.FromSlash(c.project)
 	if dir == "" {
@@ -38,12 +38,12 @@ func open(c client, how How) (location, error) {
 		return location{}, err
 	}
 	if info, err := root.Lstat(name); err == nil && info.Mode()&fs.ModeSymlink != 0 {
-		return location{}, errors.Join(fmt.Errorf("%s is a symbolic link, which anybody who writes to %s may have put there: replace it by a file", name, dir), root.Close())
+		return location{}, errors.Join(fmt.Errorf("%s is a symbolic link, and anyone who can write to %s may have created it: replace it with a file", name, dir), root.Close())
 	}
 	return location{root, name}, nil
 }
 
-// replace writes the file as a whole, and keeps a copy of what was there.
+// replace writes the whole file. It first copies the old one to a backup.
 func (at location) replace(before, after []byte) (backup string, err error) {
 	mode := fs.FileMode(0o600)
 	if before != nil {

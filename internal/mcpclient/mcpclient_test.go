@@ -22,7 +22,8 @@ var (
 	byURL     = How{URL: "http://127.0.0.1:8734/mcp", Token: "secret", Home: "/home/u", System: "linux"}
 )
 
-// TestConfig pins the configuration of each client: by a command, and by a URL with a token.
+// TestConfig pins the configuration of each client, with a command and with a URL and a
+// token.
 func TestConfig(t *testing.T) {
 	var all txtar.Archive
 	all.Comment = []byte("What `cordon mcp config CLIENT` prints, by command and by URL.\n")
@@ -77,8 +78,8 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-// TestMerge shows what becomes of files that exist. Each txtar has a file before and
-// after; the name of the test says which client.
+// TestMerge installs into files that exist. Each txtar has a file before and after; its name
+// begins with that of the client.
 func TestMerge(t *testing.T) {
 	files, err := filepath.Glob("testdata/merge/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -108,29 +109,30 @@ func TestMerge(t *testing.T) {
 			if readErr != nil {
 				t.Fatal(readErr)
 			}
-			said := ""
+			refusal := ""
 			if err != nil {
-				said = strings.ReplaceAll(err.Error(), how.Home, "HOME") + "\n"
+				refusal = strings.ReplaceAll(err.Error(), how.Home, "HOME") + "\n"
 				if !bytes.Equal(before, after) {
-					t.Error("it was refused, and the file is another")
+					t.Error("Install failed and changed the file")
 				}
 			} else {
 				checkDone(t, name, how, done, before, after)
 			}
 			archive.Files = []txtar.File{archive.Files[0], {Name: "after", Data: after}}
-			if said != "" {
-				archive.Files[1] = txtar.File{Name: "refused", Data: []byte(said)}
+			if refusal != "" {
+				archive.Files[1] = txtar.File{Name: "refused", Data: []byte(refusal)}
 			}
 			golden(t, file, txtar.Format(archive))
 		})
 	}
 }
 
-// checkDone: what was there is in the backup, and a second time changes nothing.
+// checkDone checks that the backup has the old file, and that a second Install changes
+// nothing.
 func checkDone(t *testing.T, name string, how How, done Done, before, after []byte) {
 	t.Helper()
 	if done.Changed == bytes.Equal(before, after) {
-		t.Errorf("it says that it has changed the file: %v", done.Changed)
+		t.Errorf("Changed is %v", done.Changed)
 	}
 	if done.Changed {
 		if kept, err := os.ReadFile(done.Backup); err != nil || !bytes.Equal(kept, before) {
@@ -210,21 +212,21 @@ func TestRefused(t *testing.T) {
 	for _, row := range []struct {
 		name, client string
 		change       func(*How)
-		says         string
+		want         string
 	}{
-		{"no such client", "emacs", func(*How) {}, `no client is called "emacs": say one of claude-code, claude-desktop, cursor`},
+		{"no such client", "emacs", func(*How) {}, `no client is called "emacs": use one of claude-code, claude-desktop, cursor`},
 		{"neither", "cursor", func(h *How) { h.Command = nil }, "give a command or a URL"},
 		{"both", "cursor", func(h *How) { h.URL = "http://x" }, "give a command or a URL"},
 		{"a command by its name", "cursor", func(h *How) { h.Command = []string{"cordon"}; h.System = "" }, "not an absolute path"},
 		{"another kind of URL", "cursor", func(h *How) { h.Command, h.URL = nil, "file:///x" }, "does not begin with http://"},
 		{"a name with a dot", "codex", func(h *How) { h.Name = "a.b" }, "letters, digits"},
 		{"a variable with a line", "codex", func(h *How) { h.Env = map[string]string{"A\nB": ""} }, "environment variable"},
-		{"no projects there", "claude-desktop", func(h *How) { h.Project = "/p" }, "no configuration in projects"},
+		{"no projects there", "claude-desktop", func(h *How) { h.Project = "/p" }, "no configuration files in projects"},
 		{"no URLs there", "claude-desktop", func(h *How) { h.Command, h.URL = nil, "http://x" }, "use a command"},
 	} {
 		how := byCommand
 		row.change(&how)
-		if _, err := Install(row.client, how); err == nil || !strings.Contains(err.Error(), row.says) {
+		if _, err := Install(row.client, how); err == nil || !strings.Contains(err.Error(), row.want) {
 			t.Errorf("%s: %v", row.name, err)
 		}
 	}
@@ -242,7 +244,7 @@ func TestUnreadableFileIsSaidAndLeft(t *testing.T) {
 	}
 }
 
-// FuzzJSON: a text is refused, or gets the entry and keeps all else.
+// FuzzJSON checks that each text is refused, or gets the entry and keeps everything else.
 func FuzzJSON(f *testing.F) {
 	for _, seed := range []string{`{}`, `{"mcpServers":{}}`, "{\n  // c\n  \"a\": [1, {\"b\": null},],\n}\n", `{"mcpServers":{"cordon":{"command":"x","url":"y","z":1}}}`, "\uFEFF{ }", `{"mcpServers":{"cordon":3}}`} {
 		f.Add([]byte(seed))
@@ -271,7 +273,7 @@ func FuzzJSON(f *testing.F) {
 		if err != nil || !bytes.Equal(after, again) {
 			t.Fatalf("%q became %q at first, and then %q (%v)", text, after, again, err)
 		}
-		// What is strict JSON stays so, and keeps its other members.
+		// Strict JSON stays strict, and keeps its other members.
 		var before, now map[string]any
 		if json.Unmarshal(text, &before) == nil && before != nil {
 			if err := json.Unmarshal(after, &now); err != nil {

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestInstallFollowsNothingPlanted: whoever can write to a project cannot have
-// the user's files read, copied or changed when cordon is installed there.
+// TestInstallFollowsNothingPlanted checks that Install in a project does not read, copy or
+// change other files of the user, whatever links somebody created in the project.
 func TestInstallFollowsNothingPlanted(t *testing.T) {
 	for _, c := range clients {
 		if c.project == "" {
@@ -41,7 +41,7 @@ func TestInstallFollowsNothingPlanted(t *testing.T) {
 			},
 			"directory is a link": func(config, victim string) error {
 				if filepath.Dir(filepath.FromSlash(c.project)) == "." {
-					return os.Symlink(victim, config+".cordon-backup") // it has no directory of its own
+					return os.Symlink(victim, config+".cordon-backup") // the file is not in a subdirectory
 				}
 				dir := filepath.Dir(config)
 				return replaceBy(dir, func() error { return os.Symlink(filepath.Dir(victim), dir) })
@@ -60,12 +60,12 @@ func TestInstallFollowsNothingPlanted(t *testing.T) {
 				}
 				_, err := Install(c.name, how)
 				if got, readErr := os.ReadFile(victim); readErr != nil || string(got) != secret {
-					t.Errorf("the user's file is %q now (%v)", got, readErr)
+					t.Errorf("the user's file was changed to %q (%v)", got, readErr)
 				}
 				if entries, _ := os.ReadDir(filepath.Dir(victim)); len(entries) != 1 {
-					t.Errorf("beside it there is more now: %v", entries)
+					t.Errorf("there are new files next to it: %v", entries)
 				}
-				// By a hard link it was in the project before.
+				// With a hard link, the project had the user's file before.
 				kept, readErr := os.ReadFile(config + ".cordon-backup")
 				if readErr == nil && !isSame(victim, config+".cordon-backup") && bytes.Contains(kept, []byte("token")) && name != "configuration is a hard link" {
 					t.Errorf("the user's file was copied into the project (%v)", err)
@@ -75,7 +75,8 @@ func TestInstallFollowsNothingPlanted(t *testing.T) {
 	}
 }
 
-// isSame reports whether a planted link is still there: then nothing was written.
+// isSame reports whether two paths are the same file: then the planted link is still there,
+// and nothing was written.
 func isSame(a, b string) bool {
 	one, err := os.Stat(a)
 	other, otherErr := os.Stat(b)

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// merge writes a file that did not exist. It does not edit TOML: the clients that use it
-// have a command of their own for that.
+// merge returns the text of a new file. It does not edit TOML: the clients that use TOML
+// have a command that adds a server.
 func (tomlFile) merge(text []byte, key, name string, entry, _ []field) ([]byte, error) {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "[%s.%s]\n", tomlKey(key), tomlKey(name))
@@ -25,7 +25,7 @@ func (tomlFile) merge(text []byte, key, name string, entry, _ []field) ([]byte, 
 }
 
 func tomlKey(name string) string {
-	if isPlain(name) {
+	if isBareKey(name) {
 		return name
 	}
 	return tomlText(name)
@@ -53,7 +53,7 @@ func tomlText(value any) string {
 	return `""` // a field holds nothing else
 }
 
-// tomlString writes a basic string: TOML knows fewer escapes than Go.
+// tomlString formats a basic string. TOML has fewer escapes than Go.
 func tomlString(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')
