@@ -14,8 +14,8 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/mcpclient"
 )
 
-// TestAgents tells real agents of cordon, as `cordon mcp install` does, and asks them
-// whether they reach it. Those that want a login first say at least that they know it.
+// TestAgents adds cordon to the configuration of real agents, as `cordon mcp install` does,
+// and asks them whether they can connect to it. Agents that need a login first only list it.
 func TestAgents(t *testing.T) {
 	hosttest.OnlyLong(t, "agents are large")
 	n, agents := needsNode(t), os.Getenv("CORDON_TEST_AGENTS")
@@ -28,7 +28,7 @@ func TestAgents(t *testing.T) {
 	for _, row := range []struct {
 		name, client, program string
 		how                   mcpclient.How
-		says                  string
+		want                  string
 	}{
 		{"Claude Code, by command", "claude-code", "claude", byCommand, `cordon: .*✔ Connected`},
 		{"Claude Code, by URL", "claude-code", "claude", byURL, `cordon: .*✔ Connected`},
@@ -58,14 +58,14 @@ func TestAgents(t *testing.T) {
 			cmd.Dir = home
 			cmd.Env = append(os.Environ(), "HOME="+home, "PATH="+filepath.Join(n.directory, "bin")+":"+os.Getenv("PATH"), "CORDON_TOKEN=somebody", "XDG_CONFIG_HOME="+filepath.Join(home, ".config"))
 			out, err := cmd.CombinedOutput()
-			if err != nil || !regexp.MustCompile(row.says).Match(out) {
+			if err != nil || !regexp.MustCompile(row.want).Match(out) {
 				t.Errorf("%v\n%s", err, out)
 			}
 		})
 	}
 }
 
-// trust has Gemini CLI take the directory for one of ours, without which it starts nothing.
+// trust marks the directory as trusted for Gemini CLI, which starts no servers otherwise.
 func trust(t *testing.T, directory string) {
 	t.Helper()
 	text, err := json.Marshal(map[string]string{directory: "TRUST_DIRECTORY"})

@@ -19,8 +19,8 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// answer is a run.Result as agents get it: without the long list of walls, which
-// sandbox_info tells once, and without nulls, which some clients refuse.
+// answer is the form of a run.Result for agents. It has no list of walls, which is long and
+// is part of sandbox_info, and no nulls, which some clients refuse.
 type answer struct {
 	Status     run.Status                 `json:"status"`
 	Outcome    run.Outcome                `json:"outcome"`
@@ -40,16 +40,16 @@ type answer struct {
 	Tier       policy.Tier                `json:"tier"`
 }
 
-// ended is the answer for a guest that was started. What it wrote is in parts of its
-// own, before what cordon says about it: no line of a guest's stands among ours.
-func ended(r run.Result, request run.Request, i service.Info) *mcp.CallToolResult {
+// runAnswer returns the answer for a guest that was started. The guest's output is in
+// separate parts, before the remarks of cordon, so that the guest cannot forge a remark.
+func runAnswer(r run.Result, request run.Request, i service.Info) *mcp.CallToolResult {
 	r, cut := bounded(r)
 	a := answer{
 		Status: r.Status, Outcome: r.Outcome, Stdout: r.Stdout, Stderr: r.Stderr, ReturnCode: -1,
 		Variables: r.Variables, Error: r.Error, ErrorType: r.ErrorType, Exception: r.Exception, Signal: r.Signal,
 		OutCut: r.StdoutTruncated, ErrCut: r.StderrTruncated, Violations: slices.Clone(r.Violations), Usage: r.Usage, Tier: r.Enforcement.Tier,
 	}
-	if r.ExitCode != nil && r.Outcome != run.Refused { // which never began
+	if r.ExitCode != nil && r.Outcome != run.Refused { // a refused guest never started
 		a.ReturnCode = *r.ExitCode
 	}
 	if value := r.ValueOrNull(); string(value) != "null" {
@@ -79,8 +79,8 @@ func ended(r run.Result, request run.Request, i service.Info) *mcp.CallToolResul
 	return answered
 }
 
-// errorOutput is what the guest wrote to stderr, and its traceback where that was not
-// written there.
+// errorOutput returns the guest's stderr, followed by its traceback if stderr does not have
+// it.
 func errorOutput(r run.Result) string {
 	words := strings.TrimRight(r.Stderr, "\n")
 	if r.Exception != nil {
@@ -94,7 +94,8 @@ func errorOutput(r run.Result) string {
 	return "stderr:\n" + words
 }
 
-// remarks say what a model should know beside stdout.
+// remarks returns what a model should know in addition to the output: values, truncation,
+// the failure and violations.
 func remarks(r run.Result, value json.RawMessage, request run.Request, i service.Info) string {
 	limits := request.Limits.Fill(i.Limits, i.Maxima)
 	var lines []string
@@ -116,7 +117,7 @@ func remarks(r run.Result, value json.RawMessage, request run.Request, i service
 		lines = append(lines, failure(r, i))
 	}
 	for _, v := range r.Violations {
-		if r.Outcome != run.Refused || v.Wall != policy.WallLanguage { // a finding, listed above
+		if r.Outcome != run.Refused || v.Wall != policy.WallLanguage { // failure lists these as findings
 			lines = append(lines, blocked(v))
 		}
 	}
@@ -126,16 +127,16 @@ func remarks(r run.Result, value json.RawMessage, request run.Request, i service
 	return strings.Join(lines, "\n")
 }
 
-// failure says in one sentence what happened, and in another what to do about it.
+// failure describes what happened and what to do about it.
 func failure(r run.Result, i service.Info) string {
-	if limit, is := r.Outcome.Limit(); is {
+	if limit, ok := r.Outcome.Limit(); ok {
 		return limitWords(r, limit, i)
 	}
 	switch r.Outcome {
 	case run.Raised:
 		return raised(r)
 	case run.Exited:
-		return "It failed: " + cmp.Or(r.Error, "it left with an exit code that is not 0") + "."
+		return "It failed: " + cmp.Or(r.Error, "it ended with an exit code other than 0") + "."
 	case run.Malformed:
 		return "Nothing was run, since this is not valid Python: " + r.Error
 	case run.Refused:
@@ -144,7 +145,7 @@ func failure(r run.Result, i service.Info) string {
 		}
 		return "The command was not started."
 	case run.Denied:
-		return "It was ended since it kept trying what is blocked here: " + r.Error + ". Take another way."
+		return "It was ended since it kept trying what is blocked here: " + r.Error + ". Use another approach."
 	case run.InvalidOutput:
 		return "What it left in `result` cannot be given back: " + r.Error + ". Assign what JSON can hold."
 	case run.Canceled:
@@ -155,7 +156,7 @@ func failure(r run.Result, i service.Info) string {
 	return r.Error
 }
 
-// limitWords say which limit ended a run, and how to stay below it.
+// limitWords describes which limit ended a run, and how to stay below it.
 func limitWords(r run.Result, limit policy.Limit, i service.Info) string {
 	words := fmt.Sprintf("It reached a limit: %s. %s", r.Error, limit.Advice)
 	if len(limit.Agents) > 0 {
@@ -165,14 +166,14 @@ func limitWords(r run.Result, limit policy.Limit, i service.Info) string {
 	return words + "."
 }
 
-// longest is how much of a value the text shows; the structured answer has more.
-const longest = 4 << 10
+// maxShown is how many bytes of a value the text shows; the structured answer has more.
+const maxShown = 4 << 10
 
 func shortened(s string) string {
-	if len(s) <= longest {
+	if len(s) <= maxShown {
 		return s
 	}
-	return text.Cut(s, longest) + fmt.Sprintf(" … (%d bytes in all)", len(s))
+	return text.Cut(s, maxShown) + fmt.Sprintf(" … (%d bytes in all)", len(s))
 }
 
 func raised(r run.Result) string {
@@ -213,8 +214,8 @@ func blocked(v run.Violation) string {
 	return text.Line(words)
 }
 
-// classWords begin the answer for what never ran, by the class of our error: what a
-// model can do about it differs.
+// classWords has the beginning of the answer to a call that ran nothing, by the class of the
+// error: what a model can do about it depends on the class.
 var classWords = map[run.Class]string{
 	run.Invalid:       "Nothing was run, since the call is wrong: ",
 	run.Forbidden:     "Nothing was run, since this is not allowed here: ",
@@ -227,8 +228,8 @@ var classWords = map[run.Class]string{
 	run.Internal:      "The sandbox failed, which is not the code's fault: ",
 }
 
-// refused is the answer when nothing ran. Its structured form has the shape that the
-// tool promises for its answers, and so is there for runs alone.
+// refused returns the answer to a call that ran nothing. It has no structured content,
+// because that must match the output schema, which describes runs.
 func refused(err error) *mcp.CallToolResult {
 	words := classWords[run.ClassOf(err)] + err.Error()
 	var busy *admission.Busy

@@ -13,15 +13,15 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// arguments are those of one call, checked against the schema of its tool.
+// arguments are the arguments of one call, checked against the schema of its tool.
 type arguments struct {
 	texts   map[string]string
 	numbers map[string]float64
 	lists   map[string][]string
 }
 
-// parseArguments checks what a client sent. The words are for a model: they say what
-// would be right, so that the next call is.
+// parseArguments checks the arguments of a call. Its errors are for a model: they describe
+// a correct call.
 func parseArguments(raw json.RawMessage, s schema) (arguments, error) {
 	a := arguments{texts: map[string]string{}, numbers: map[string]float64{}, lists: map[string][]string{}}
 	given := map[string]json.RawMessage{}
@@ -30,21 +30,21 @@ func parseArguments(raw json.RawMessage, s schema) (arguments, error) {
 			return a, run.Errorf(run.Invalid, "arguments are %s: give an object with %s", kindOf(raw), names(s))
 		}
 	}
-	for _, said := range slices.Sorted(maps.Keys(given)) {
-		name := said
-		if _, here := s.Properties["variables"]; here && said == "inspect_variables" {
-			name = "variables" // as py-sandbox-mcp calls it, and those who were written for it
+	for _, key := range slices.Sorted(maps.Keys(given)) {
+		name := key
+		if _, ok := s.Properties["variables"]; ok && key == "inspect_variables" {
+			name = "variables" // the name in py-sandbox-mcp and in what was written for it
 		}
 		property, known := s.Properties[name]
 		if !known {
-			return a, run.Errorf(run.Invalid, "there is no argument %q: give %s", said, names(s))
+			return a, run.Errorf(run.Invalid, "there is no argument %q: give %s", key, names(s))
 		}
-		// Some models say null for what they leave out.
-		if bytes.Equal(given[said], []byte("null")) {
-			delete(given, said)
+		// Some models send null for an argument that they leave out.
+		if bytes.Equal(given[key], []byte("null")) {
+			delete(given, key)
 			continue
 		}
-		if err := a.take(name, given[said], property); err != nil {
+		if err := a.set(name, given[key], property); err != nil {
 			return a, err
 		}
 	}
@@ -56,8 +56,8 @@ func parseArguments(raw json.RawMessage, s schema) (arguments, error) {
 	return a, nil
 }
 
-// take checks one argument.
-func (a arguments) take(name string, raw json.RawMessage, s schema) error {
+// set checks one argument and stores it.
+func (a arguments) set(name string, raw json.RawMessage, s schema) error {
 	switch s.Type {
 	case "string":
 		var value string
@@ -90,7 +90,7 @@ func (a arguments) take(name string, raw json.RawMessage, s schema) error {
 	return nil
 }
 
-// names lists what a tool takes, the required ones first.
+// names lists the arguments of a tool, the required ones first.
 func names(s schema) string {
 	if len(s.Properties) == 0 {
 		return "no arguments"
@@ -104,7 +104,7 @@ func names(s schema) string {
 	return strings.Join(all, ", ")
 }
 
-// kindOf names a JSON value by its kind: the value itself may be long.
+// kindOf describes a JSON value by its type, because the value itself may be long.
 func kindOf(raw json.RawMessage) string {
 	switch {
 	case len(raw) == 0 || !json.Valid(raw):

@@ -13,7 +13,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// BenchmarkRoundTrip shows what the frontend itself costs: its guests take no time.
+// BenchmarkRoundTrip measures the frontend itself: the guests take no time.
 func BenchmarkRoundTrip(b *testing.B) {
 	s := fakeServer(b, nil)
 	b.Run("no frontend", func(b *testing.B) {
@@ -29,22 +29,22 @@ func BenchmarkRoundTrip(b *testing.B) {
 		ended := make(chan error, 1)
 		go func() { ended <- s.ServeStdio(b.Context(), serverIn, serverOut) }()
 		lines := bufio.NewReader(out)
-		say := func(line string) {
+		send := func(line string) {
 			if _, err := io.WriteString(in, line+"\n"); err != nil {
 				b.Fatal(err)
 			}
 		}
-		hear := func() {
+		receive := func() {
 			if _, err := lines.ReadString('\n'); err != nil {
 				b.Fatal(err)
 			}
 		}
-		say(initializeLine)
-		hear()
-		say(initializedLine)
+		send(initializeLine)
+		receive()
+		send(initializedLine)
 		for line := callLine(2, "print"); b.Loop(); {
-			say(line)
-			hear()
+			send(line)
+			receive()
 		}
 		in.Close()
 		if err := <-ended; err != nil {

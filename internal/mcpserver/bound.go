@@ -11,33 +11,33 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// An answer goes into the context of a model, and is held in memory more than once on its
-// way. What is longer is cut, and says so with its size.
+// An answer becomes part of a model's context, and there are several copies of it in memory
+// before it is sent. Longer values are cut, and replaced by their beginning and their size.
 const (
-	mostValue  = 256 << 10 // bytes of `result` as JSON, and of all variables together
-	mostStream = 256 << 10 // bytes of stdout, and of stderr
-	keptStart  = 4 << 10   // bytes of a value that was cut
+	maxValue  = 256 << 10 // bytes of `result` as JSON, and of all variables together
+	maxStream = 256 << 10 // bytes of stdout, and of stderr
+	keptStart = 4 << 10   // bytes that are kept of a value that is cut
 )
 
-// cutValue stands for a value that is too long, as {"$type", "$repr"} does for one that
-// JSON cannot hold.
+// cutValue replaces a value that is too long, as {"$type", "$repr"} replaces one that JSON
+// cannot represent.
 type cutValue struct {
 	Start string `json:"$truncated"` // the beginning of its JSON
-	Size  int    `json:"$size"`      // of all of it, in bytes
+	Size  int    `json:"$size"`      // of its JSON, in bytes
 }
 
-// bounded cuts a Result to what an agent is given. Notes say what was cut.
+// bounded cuts the long parts of a Result. Each note describes one cut.
 func bounded(r run.Result) (cut run.Result, notes []string) {
-	if len(r.Value) > mostValue {
-		notes = append(notes, note("result", len(r.Value), mostValue))
+	if len(r.Value) > maxValue {
+		notes = append(notes, note("result", len(r.Value), maxValue))
 		r.Value = cutOf(r.Value)
 	}
-	left := mostValue
+	left := maxValue
 	variables := make(map[string]json.RawMessage, len(r.Variables))
 	for _, name := range slices.Sorted(maps.Keys(r.Variables)) {
 		value := r.Variables[name]
 		if len(value) > left {
-			notes = append(notes, note(name, len(value), mostValue))
+			notes = append(notes, note(name, len(value), maxValue))
 			value = cutOf(value)
 		}
 		left = max(left-len(value), 0)
@@ -49,9 +49,9 @@ func bounded(r run.Result) (cut run.Result, notes []string) {
 		text      *string
 		truncated *bool
 	}{{"stdout", &r.Stdout, &r.StdoutTruncated}, {"stderr", &r.Stderr, &r.StderrTruncated}} {
-		if len(*s.text) > mostStream {
-			notes = append(notes, note(s.name, len(*s.text), mostStream))
-			*s.text, *s.truncated = text.Cut(*s.text, mostStream), true
+		if len(*s.text) > maxStream {
+			notes = append(notes, note(s.name, len(*s.text), maxStream))
+			*s.text, *s.truncated = text.Cut(*s.text, maxStream), true
 		}
 	}
 	return r, notes
@@ -62,6 +62,6 @@ func note(what string, size, most int) string {
 }
 
 func cutOf(value json.RawMessage) json.RawMessage {
-	// The conversion copies what is kept, and no more.
+	// Convert only the bytes that are kept, because the conversion copies.
 	return structured(cutValue{text.Cut(string(value[:keptStart+utf8.UTFMax]), keptStart), len(value)})
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// No answer is longer than its bound, whatever a guest leaves, and what is cut says so.
+// An answer is bounded, whatever the guest leaves, and notes describe what was cut.
 func TestAnswersAreBounded(t *testing.T) {
 	long := json.RawMessage(`"` + strings.Repeat("é", 10<<20) + `"`)
 	r := run.Result{
@@ -25,7 +25,7 @@ func TestAnswersAreBounded(t *testing.T) {
 		Variables: map[string]json.RawMessage{"a": long, "b": long, "c": json.RawMessage("1")},
 		Exception: &run.Exception{Type: "E", Message: "m", Traceback: "t"},
 	}
-	got := ended(r, run.Request{}, service.Info{Limits: policy.DefaultLimits(), Maxima: policy.DefaultMaxima()})
+	got := runAnswer(r, run.Request{}, service.Info{Limits: policy.DefaultLimits(), Maxima: policy.DefaultMaxima()})
 	text, err := json.Marshal(got)
 	if err != nil || len(text) > 2<<20 {
 		t.Fatalf("%v, %d bytes", err, len(text))
@@ -43,7 +43,7 @@ func TestAnswersAreBounded(t *testing.T) {
 	if a.Result.Size != len(long) || !strings.HasPrefix(a.Result.Start, `"éé`) || len(a.Result.Start) > keptStart || strings.ContainsRune(a.Result.Start, '\uFFFD') {
 		t.Errorf("%.60s, %d", a.Result.Start, a.Result.Size)
 	}
-	if len(a.Stdout) > mostStream || len(a.Stderr) > mostStream || !a.OutCut || !a.ErrCut {
+	if len(a.Stdout) > maxStream || len(a.Stderr) > maxStream || !a.OutCut || !a.ErrCut {
 		t.Errorf("%d and %d bytes, %v %v", len(a.Stdout), len(a.Stderr), a.OutCut, a.ErrCut)
 	}
 	if a.Variables["c"] != 1.0 {
@@ -55,7 +55,7 @@ func TestAnswersAreBounded(t *testing.T) {
 		"stdout is cut: it has 16777216 bytes", "stderr is cut: it has 8388608 bytes",
 	} {
 		if !strings.Contains(words, want) {
-			t.Errorf("nothing says %q", want)
+			t.Errorf("there is no note %q", want)
 		}
 	}
 	if _, notes := bounded(run.Result{Value: json.RawMessage("1"), Stdout: "x"}); notes != nil {
@@ -63,8 +63,8 @@ func TestAnswersAreBounded(t *testing.T) {
 	}
 }
 
-// A client that does not read standard output makes the server hold its budget, and small
-// answers that say so.
+// For a client that does not read standard output, the server holds answers up to the
+// budget, and small errors in place of the others.
 func TestStdioHoldsNoMoreThanItsBudget(t *testing.T) {
 	answers := admission.NewAnswers(admission.AnswerOptions{PerCaller: policy.MiB})
 	release, err := answers.Hold(token.Local.Name, 1<<20)

@@ -16,17 +16,17 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// patience is how long a call may wait for its turn. Code must not run long after its
-// caller has gone.
-const patience = time.Minute
+// maxWait is how long a call may wait for its turn. Code must not run long after its caller
+// has gone.
+const maxWait = time.Minute
 
 // call is one call of a tool.
 type call struct {
 	request *mcp.CallToolRequest
 }
 
-// handler is a tool as the SDK calls it. It never gives an error: those would be the
-// protocol's, and no model sees them.
+// handler returns the function that the SDK calls for a tool. It never returns an error: that
+// would be a protocol error, which no model sees.
 func (d *frontend) handler(t tool) mcp.ToolHandler {
 	return func(ctx context.Context, request *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		a, err := parseArguments(request.Params.Arguments, t.input)
@@ -55,31 +55,31 @@ func (d *frontend) runCommand(ctx context.Context, c call, a arguments) *mcp.Cal
 }
 
 func (d *frontend) run(ctx context.Context, c call, request run.Request) *mcp.CallToolResult {
-	most := request.Limits.WallTime
-	if most == 0 {
-		most = d.info.Limits.WallTime
+	wallTime := request.Limits.WallTime
+	if wallTime == 0 {
+		wallTime = d.info.Limits.WallTime
 	}
-	// The guest has its own clock; this one is for what waits before it begins.
-	ctx, end := context.WithTimeoutCause(ctx, most+patience, errNoTurn)
+	// The guest has its own timeout; this one bounds the wait before it starts.
+	ctx, end := context.WithTimeoutCause(ctx, wallTime+maxWait, errNoTurn)
 	defer end()
 	live := d.follow(ctx, c, &request)
 	result, err := d.server.Service.Run(ctx, d.who, observe.MCP, request)
-	// What is sent is a small part of it, and counted where it is written.
+	// Only a small part of the result is sent, and it is counted where it is written.
 	defer result.Sent()
 	live.end()
 	switch {
 	case err != nil && errors.Is(context.Cause(ctx), errNoTurn):
 		return refused(run.Wrap(run.Busy, errNoTurn))
 	case err != nil:
-		return refused(named(err))
+		return refused(withArgumentName(err))
 	}
-	return ended(result.Result, request, d.info)
+	return runAnswer(result.Result, request, d.info)
 }
 
-var errNoTurn = fmt.Errorf("it waited for %v and did not get its turn: try again later", patience)
+var errNoTurn = fmt.Errorf("it waited for %v and did not get its turn: try again later", maxWait)
 
-// argumentOf maps the fields of a run.Request to what agents call them. The others have
-// the same name.
+// argumentOf maps fields of a run.Request to the names of arguments. Fields that are not in
+// it have the same name.
 var argumentOf = func() map[string]string {
 	names := map[string]string{"script": "code"}
 	for _, limit := range policy.LimitTable() {
@@ -88,8 +88,9 @@ var argumentOf = func() map[string]string {
 	return names
 }()
 
-// named gives an error about a field of a request the name of the argument.
-func named(err error) error {
+// withArgumentName replaces the field in an error about a request by the name of the
+// argument.
+func withArgumentName(err error) error {
 	var wrong *policy.FieldError
 	if run.ClassOf(err) != run.Invalid || !errors.As(err, &wrong) {
 		return err
@@ -104,11 +105,11 @@ type checked struct {
 }
 
 func (d *frontend) checkPython(ctx context.Context, _ call, a arguments) *mcp.CallToolResult {
-	ctx, end := context.WithTimeoutCause(ctx, patience, errNoTurn)
+	ctx, end := context.WithTimeoutCause(ctx, maxWait, errNoTurn)
 	defer end()
 	findings, err := d.server.Service.Check(ctx, d.who, run.Check{Script: a.texts["code"]})
 	if err != nil {
-		return refused(named(err))
+		return refused(withArgumentName(err))
 	}
 	findings = hints.WordFindings(findings, hints.Agent)
 	words := "Nothing was found."
@@ -142,7 +143,7 @@ type infoAnswer struct {
 }
 
 func (d *frontend) sandboxInfo(context.Context, call, arguments) *mcp.CallToolResult {
-	i := d.server.Service.Info(d.who) // as it is now: hosts and walls may differ from the first one
+	i := d.server.Service.Info(d.who) // not d.info: hosts and walls may have changed
 	i.Commands = i.Commands && d.server.Commands
 	words := fmt.Sprintf("%s CPU time: %v. Output: %v. At most: %v, %v of memory, %v of output. Isolation: tier %s.",
 		sandboxWords(i, d.reads()), i.Limits.CPUTime, i.Limits.Output, i.Maxima.WallTime, i.Maxima.Memory, i.Maxima.Output, i.Enforcement.Tier)

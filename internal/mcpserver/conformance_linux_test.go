@@ -12,9 +12,9 @@ import (
 	"testing"
 )
 
-// TestConformance runs the official suites of both generations of the protocol against
-// our own HTTP stack. What is known to fail is listed with its reason, and a listed
-// failure that is none any more fails the test, too.
+// TestConformance runs the official suites of both generations of the protocol against the
+// HTTP stack of cordon. Known failures are listed with their reasons. The test also fails if
+// a listed scenario passes.
 func TestConformance(t *testing.T) {
 	n := needsNode(t)
 	binary := filepath.Join(t.TempDir(), "conformance.test")
@@ -27,7 +27,7 @@ func TestConformance(t *testing.T) {
 		name      string
 		program   string
 		arguments []string
-		least     int // checks that must have passed, so that a suite that does nothing is seen
+		least     int // checks that must pass, to notice a suite that does nothing
 	}{
 		{"0.1.16", old, []string{"--suite", "all"}, 40},
 		{"0.2.0 for 2025-03-26", next, []string{"--suite", "all", "--spec-version", "2025-03-26"}, 3},
@@ -40,7 +40,7 @@ func TestConformance(t *testing.T) {
 			stdout, stderr, _ := n.run(t, append([]string{suite.program, "server", "--url", server.url("/mcp"), "-o", out}, suite.arguments...)...)
 			passed, failed := checksIn(t, out)
 			if passed < suite.least {
-				t.Errorf("%d checks passed, and there should be %d at least\n%s%s", passed, suite.least, stdout, stderr)
+				t.Errorf("%d checks passed, want at least %d\n%s%s", passed, suite.least, stdout, stderr)
 			}
 			known := exceptions(t, suite.name)
 			for _, scenario := range slices.Sorted(maps.Keys(failed)) {
@@ -50,7 +50,7 @@ func TestConformance(t *testing.T) {
 			}
 			for scenario, why := range known {
 				if failed[scenario] == nil {
-					t.Errorf("%s passes now: take it off the list (%s)", scenario, why)
+					t.Errorf("%s passes now: remove it from the list (%s)", scenario, why)
 				}
 			}
 		})
@@ -59,8 +59,8 @@ func TestConformance(t *testing.T) {
 
 var stamp = regexp.MustCompile(`-\d{4}-\d\d-\d\dT[\dZ-]+$`)
 
-// checksIn reads what a suite has written: the checks that passed, and those that did
-// not, by scenario.
+// checksIn reads the results of a suite: the number of checks that passed, and the failures
+// by scenario.
 func checksIn(t *testing.T, directory string) (passed int, failed map[string][]string) {
 	t.Helper()
 	failed = map[string][]string{}
@@ -90,7 +90,8 @@ func checksIn(t *testing.T, directory string) (passed int, failed map[string][]s
 	return passed, failed
 }
 
-// exceptions reads the list: a suite, a scenario and a reason, with a bar between them.
+// exceptions reads the list of known failures of a suite. Each line has a suite, a scenario
+// and a reason, separated by bars.
 func exceptions(t *testing.T, suite string) map[string]string {
 	t.Helper()
 	text, err := os.ReadFile("testdata/conformance-exceptions.txt")

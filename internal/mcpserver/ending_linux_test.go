@@ -14,7 +14,7 @@ import (
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
-// realServer is a server over a real Runner, in this process.
+// realServer returns a server with a real Runner, in this process.
 func realServer(t *testing.T) *mcpserver.Server {
 	t.Helper()
 	s, closing, err := newService(policy.Policy{})
@@ -29,8 +29,8 @@ func realServer(t *testing.T) *mcpserver.Server {
 	return mcpserver.New(mcpserver.Options{Service: s, Version: "test", Commands: true})
 }
 
-// TestGuestEndsWithItsClient looks from outside: when somebody cancels, hangs up or goes
-// away, the process of the guest is gone long before its own end.
+// TestGuestEndsWithItsClient checks from outside that the guest's process ends long before
+// its own end when the client cancels, disconnects or disappears.
 func TestGuestEndsWithItsClient(t *testing.T) {
 	post := func(t *testing.T, w *web, line string) (hangUp func()) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -93,14 +93,14 @@ func TestGuestEndsWithItsClient(t *testing.T) {
 			w.begin(t)
 			post(t, w, callLine(2, eightThreads))
 			return func() {
-				w.say(t, http.MethodPost, "/mcp", `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`)
+				w.roundTrip(t, http.MethodPost, "/mcp", `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`)
 			}
 		}},
 		{"streamable HTTP with a session: deleted", func(t *testing.T) func() {
 			w := startWeb(t, realServer(t))
 			w.begin(t)
 			post(t, w, callLine(2, eightThreads))
-			return func() { w.say(t, http.MethodDelete, "/mcp", "") }
+			return func() { w.roundTrip(t, http.MethodDelete, "/mcp", "") }
 		}},
 		{"streamable HTTP, newest: hung up", func(t *testing.T) func() {
 			w := startWeb(t, realServer(t))
@@ -130,7 +130,7 @@ func TestGuestEndsWithItsClient(t *testing.T) {
 				}
 			}
 			for _, line := range []string{initializeLine, initializedLine, callLine(2, eightThreads)} {
-				if status, answer := w.say(t, http.MethodPost, at, line); status != http.StatusAccepted {
+				if status, answer := w.roundTrip(t, http.MethodPost, at, line); status != http.StatusAccepted {
 					t.Fatalf("%d %s", status, answer)
 				}
 			}
@@ -141,7 +141,7 @@ func TestGuestEndsWithItsClient(t *testing.T) {
 			end := row.begin(t)
 			waitForGuest(t, os.Getpid(), true)
 			began := time.Now()
-			end() // which may wait for the guest itself
+			end() // may wait for the guest
 			waitForGuest(t, os.Getpid(), false)
 			if took := time.Since(began); took > 20*time.Second {
 				t.Errorf("it ended by itself, after %v", took)

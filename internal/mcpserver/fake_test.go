@@ -14,10 +14,10 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// fakeRunner gives the same Results every time. Its scripts are single words. It validates
-// a request and takes a turn, as a Runner does.
+// fakeRunner always returns the same Results. Its scripts are single words. Like a Runner, it
+// validates a request and waits for its turn.
 type fakeRunner struct {
-	line *admission.Line // nil: all have a turn
+	line *admission.Line // nil: requests do not wait
 }
 
 func (f fakeRunner) Run(ctx context.Context, r run.Request) (run.Result, error) {
@@ -80,7 +80,7 @@ func (fakeRunner) Enforcement() run.Enforcement {
 	return run.Enforcement{Tier: policy.TierProcess, Walls: map[policy.Wall]policy.WallStatus{"seccomp": policy.EnforcedWall("")}}
 }
 
-// fakeServer is a server over a fake Runner.
+// fakeServer returns a server with a fake Runner.
 func fakeServer(t testing.TB, change func(*service.Options, *mcpserver.Options)) *mcpserver.Server {
 	t.Helper()
 	so := service.Options{

@@ -4,7 +4,7 @@ package mcpserver
 
 import "github.com/modelcontextprotocol/go-sdk/mcp"
 
-// What the conformance suite calls is for its builds alone (-tags conformance).
+// Only builds for the conformance suite (-tags conformance) have its fixtures.
 
 const hasFixtures = false
 

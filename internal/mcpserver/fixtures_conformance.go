@@ -1,6 +1,6 @@
 //go:build conformance
 
-//lint:file-ignore SA1019 The suite tests what is deprecated, too.
+//lint:file-ignore SA1019 The suite also tests deprecated features.
 
 package mcpserver
 
@@ -16,9 +16,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// The official conformance suite calls tools, prompts and resources of fixed names, and
-// looks at what comes back. They are here so that it tests our own path to the SDK: the
-// guard, the choice of a session or none, limits on bodies and hosts.
+// The official conformance suite calls tools, prompts and resources with fixed names and
+// checks the answers. They are here so that the suite tests the code in front of the SDK:
+// authentication, the choice between a session and none, limits on bodies and hosts.
 
 const hasFixtures = true
 
@@ -38,7 +38,7 @@ func addFixtures(s *mcp.Server) {
 	}
 }
 
-// fixture registers a tool; an empty schema takes anything.
+// fixture registers a tool. An empty schema allows any arguments.
 func fixture(s *mcp.Server, name, schema string, h mcp.ToolHandler) {
 	if schema == "" {
 		schema = `{"type": "object"}`
@@ -46,13 +46,15 @@ func fixture(s *mcp.Server, name, schema string, h mcp.ToolHandler) {
 	s.AddTool(&mcp.Tool{Name: name, Description: "for the conformance suite", InputSchema: json.RawMessage(schema)}, h)
 }
 
-func says(content ...mcp.Content) *mcp.CallToolResult { return &mcp.CallToolResult{Content: content} }
-
-func saysText(format string, args ...any) *mcp.CallToolResult {
-	return says(&mcp.TextContent{Text: fmt.Sprintf(format, args...)})
+func contentResult(content ...mcp.Content) *mcp.CallToolResult {
+	return &mcp.CallToolResult{Content: content}
 }
 
-// always is a tool that gives the same answer to everybody.
+func textResult(format string, args ...any) *mcp.CallToolResult {
+	return contentResult(&mcp.TextContent{Text: fmt.Sprintf(format, args...)})
+}
+
+// always returns a tool that always gives the same answer.
 func always(r *mcp.CallToolResult) mcp.ToolHandler {
 	return func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		copied := *r
@@ -69,7 +71,7 @@ var (
 func decoded(text string) []byte {
 	data, err := base64.StdEncoding.DecodeString(text)
 	if err != nil {
-		return nil // and the suite says that the image is empty
+		return nil // then the suite reports an empty image
 	}
 	return data
 }
@@ -81,11 +83,11 @@ func embedded(uri string) *mcp.EmbeddedResource {
 }
 
 func addContentFixtures(s *mcp.Server) {
-	fixture(s, "test_simple_text", "", always(saysText("This is a simple text response for testing.")))
-	fixture(s, "test_image_content", "", always(says(image())))
-	fixture(s, "test_audio_content", "", always(says(&mcp.AudioContent{Data: silence, MIMEType: "audio/wav"})))
-	fixture(s, "test_embedded_resource", "", always(says(embedded("test://embedded-resource"))))
-	fixture(s, "test_multiple_content_types", "", always(says(&mcp.TextContent{Text: "text, an image, a resource"}, image(), embedded("test://mixed-content-resource"))))
+	fixture(s, "test_simple_text", "", always(textResult("This is a simple text response for testing.")))
+	fixture(s, "test_image_content", "", always(contentResult(image())))
+	fixture(s, "test_audio_content", "", always(contentResult(&mcp.AudioContent{Data: silence, MIMEType: "audio/wav"})))
+	fixture(s, "test_embedded_resource", "", always(contentResult(embedded("test://embedded-resource"))))
+	fixture(s, "test_multiple_content_types", "", always(contentResult(&mcp.TextContent{Text: "text, an image, a resource"}, image(), embedded("test://mixed-content-resource"))))
 	fixture(s, "test_error_handling", "", always(&mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: "This tool intentionally returns an error for testing"}}}))
 	fixture(s, "test_tool_with_logging", "", func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		for _, text := range []string{"Tool execution started", "Tool processing data", "Tool execution completed"} {
@@ -94,7 +96,7 @@ func addContentFixtures(s *mcp.Server) {
 			}
 			pause(ctx, 50*time.Millisecond)
 		}
-		return saysText("logged"), nil
+		return textResult("logged"), nil
 	})
 	fixture(s, "test_tool_with_progress", "", func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		token := r.Params.GetProgressToken()
@@ -104,14 +106,14 @@ func addContentFixtures(s *mcp.Server) {
 			}
 			pause(ctx, 50*time.Millisecond)
 		}
-		return saysText("%v", token), nil
+		return textResult("%v", token), nil
 	})
 	fixture(s, "test_reconnection", "", func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		if r.Extra != nil && r.Extra.CloseSSEStream != nil {
 			r.Extra.CloseSSEStream(mcp.CloseSSEStreamArgs{RetryAfter: 10 * time.Millisecond})
 		}
 		pause(ctx, 100*time.Millisecond)
-		return saysText("You came back."), nil
+		return textResult("You came back."), nil
 	})
 	const schema2020 = `{"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object",
 		"$defs": {"address": {"$anchor": "addressDef", "type": "object", "properties": {"street": {"type": "string"}, "city": {"type": "string"}}}},
@@ -120,7 +122,7 @@ func addContentFixtures(s *mcp.Server) {
 		"allOf": [{"anyOf": [{"required": ["phone"]}, {"required": ["email"]}]}],
 		"if": {"properties": {"contactMethod": {"const": "phone"}}, "required": ["contactMethod"]},
 		"then": {"required": ["phone"]}, "else": {"required": ["email"]}, "additionalProperties": false}`
-	fixture(s, "json_schema_2020_12_tool", schema2020, always(saysText("called")))
+	fixture(s, "json_schema_2020_12_tool", schema2020, always(textResult("called")))
 }
 
 // pause waits, unless the call is canceled.
@@ -131,8 +133,8 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// addAskingFixtures: tools that ask the client while they run, as revisions with sessions
-// allow.
+// addAskingFixtures adds tools that send requests to the client while they run, which
+// revisions with sessions allow.
 func addAskingFixtures(s *mcp.Server) {
 	fixture(s, "test_sampling", `{"type": "object", "properties": {"prompt": {"type": "string"}}, "required": ["prompt"]}`,
 		func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -144,15 +146,15 @@ func addAskingFixtures(s *mcp.Server) {
 				MaxTokens: 100, Messages: []*mcp.SamplingMessage{{Role: "user", Content: &mcp.TextContent{Text: in.Prompt}}},
 			})
 			if err != nil {
-				return failed(err), nil
+				return errorResult(err), nil
 			}
 			text, _ := got.Content.(*mcp.TextContent)
 			if text == nil {
 				text = &mcp.TextContent{}
 			}
-			return saysText("LLM response: %s", text.Text), nil
+			return textResult("LLM response: %s", text.Text), nil
 		})
-	asks := func(name, arguments, schema string) {
+	addElicitation := func(name, arguments, schema string) {
 		fixture(s, name, arguments, func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			in := struct{ Message string }{"Please fill this in"}
 			if len(r.Params.Arguments) > 0 {
@@ -162,18 +164,18 @@ func addAskingFixtures(s *mcp.Server) {
 			}
 			got, err := r.Session.Elicit(ctx, &mcp.ElicitParams{Message: in.Message, RequestedSchema: json.RawMessage(schema)})
 			if err != nil {
-				return failed(err), nil
+				return errorResult(err), nil
 			}
-			return saysText("action=%s content=%v", got.Action, got.Content), nil
+			return textResult("action=%s content=%v", got.Action, got.Content), nil
 		})
 	}
-	asks("test_elicitation", `{"type": "object", "properties": {"message": {"type": "string"}}, "required": ["message"]}`,
+	addElicitation("test_elicitation", `{"type": "object", "properties": {"message": {"type": "string"}}, "required": ["message"]}`,
 		`{"type": "object", "properties": {"username": {"type": "string"}, "email": {"type": "string"}}, "required": ["username"]}`)
-	asks("test_elicitation_sep1034_defaults", "", `{"type": "object", "properties": {
+	addElicitation("test_elicitation_sep1034_defaults", "", `{"type": "object", "properties": {
 		"name": {"type": "string", "default": "John Doe"}, "age": {"type": "integer", "default": 30}, "score": {"type": "number", "default": 95.5},
 		"status": {"type": "string", "enum": ["active", "inactive", "pending"], "default": "active"}, "verified": {"type": "boolean", "default": true}}}`)
 	const titled = `[{"const": "value1", "title": "First Option"}, {"const": "value2", "title": "Second Option"}, {"const": "value3", "title": "Third Option"}]`
-	asks("test_elicitation_sep1330_enums", "", `{"type": "object", "properties": {
+	addElicitation("test_elicitation_sep1330_enums", "", `{"type": "object", "properties": {
 		"untitledSingle": {"type": "string", "enum": ["option1", "option2", "option3"]},
 		"titledSingle": {"type": "string", "oneOf": `+titled+`},
 		"legacyEnum": {"type": "string", "enum": ["opt1", "opt2", "opt3"], "enumNames": ["Option One", "Option Two", "Option Three"]},
@@ -181,19 +183,19 @@ func addAskingFixtures(s *mcp.Server) {
 		"titledMulti": {"type": "array", "items": {"anyOf": `+titled+`}}}}`)
 }
 
-func failed(err error) *mcp.CallToolResult {
-	r := saysText("%v", err)
+func errorResult(err error) *mcp.CallToolResult {
+	r := textResult("%v", err)
 	r.IsError = true
 	return r
 }
 
-// addStatelessFixtures: what the newest revision's scenarios look for.
+// addStatelessFixtures adds the tools of the scenarios for the newest revision.
 func addStatelessFixtures(s *mcp.Server) {
 	fixture(s, "test_x_mcp_header", `{"type": "object", "properties": {"region": {"type": "string", "x-mcp-header": "Region"}, "level": {"type": "integer"}}}`,
-		always(saysText("called")))
+		always(textResult("called")))
 	fixture(s, "test_missing_capability", "", func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		if has := r.ClientCapabilities(); has != nil && has.Sampling != nil {
-			return saysText("the client can sample"), nil
+			return textResult("the client can sample"), nil
 		}
 		needed, err := json.Marshal(mcp.MissingRequiredClientCapabilityData{
 			RequiredCapabilities: &mcp.ClientCapabilities{Sampling: &mcp.SamplingCapabilities{}},
@@ -203,20 +205,20 @@ func addStatelessFixtures(s *mcp.Server) {
 		}
 		return nil, &jsonrpc.Error{Code: mcp.CodeMissingRequiredClientCapabilities, Message: "this needs a client that can sample", Data: needed}
 	})
-	fixture(s, "test_streaming_elicitation", "", always(saysText("an answer and nothing else")))
+	fixture(s, "test_streaming_elicitation", "", always(textResult("an answer and nothing else")))
 	fixture(s, "test_logging_tool", "", func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		if err := r.Session.Log(ctx, &mcp.LoggingMessageParams{Level: "info", Data: "called"}); err != nil {
 			return nil, err
 		}
-		return saysText("logged, if the client wants logs"), nil
+		return textResult("logged, if the client wants logs"), nil
 	})
 	fixture(s, "test_trigger_tool_change", "", func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		fixture(s, "test_appeared", "", always(saysText("here")))
-		return saysText("the list of tools has changed"), nil
+		fixture(s, "test_appeared", "", always(textResult("here")))
+		return textResult("the list of tools has changed"), nil
 	})
 	fixture(s, "test_trigger_prompt_change", "", func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		s.AddPrompt(&mcp.Prompt{Name: "test_appeared", Description: "for the conformance suite"}, promptOf("here"))
-		return saysText("the list of prompts has changed"), nil
+		return textResult("the list of prompts has changed"), nil
 	})
 }
 

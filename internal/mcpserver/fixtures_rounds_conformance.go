@@ -1,6 +1,6 @@
 //go:build conformance
 
-//lint:file-ignore SA1019 The suite tests what is deprecated, too.
+//lint:file-ignore SA1019 The suite also tests deprecated features.
 
 package mcpserver
 
@@ -18,8 +18,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// In the newest revision a tool that needs more answers with what it needs, and is called
-// again with that. What it has to remember travels with the client, sealed.
+// In the newest revision, a tool that needs more input answers with requests for it, and the
+// client calls it again with the responses. The client also sends the tool's state back,
+// which is authenticated.
 
 func ask(field, kind string) *mcp.ElicitParams {
 	schema := fmt.Sprintf(`{"type": "object", "properties": {%q: {"type": %q}}, "required": [%[1]q]}`, field, kind)
@@ -30,11 +31,11 @@ func sample() *mcp.CreateMessageParams {
 	return &mcp.CreateMessageParams{MaxTokens: 50, Messages: []*mcp.SamplingMessage{{Role: "user", Content: &mcp.TextContent{Text: "What is the capital of France?"}}}}
 }
 
-func needs(state string, requests mcp.InputRequestMap) *mcp.CallToolResult {
+func inputRequired(state string, requests mcp.InputRequestMap) *mcp.CallToolResult {
 	return &mcp.CallToolResult{InputRequests: requests, RequestState: state}
 }
 
-// accepted gives what a user has filled in.
+// accepted returns what the user filled in, or nil.
 func accepted(given mcp.InputResponseMap, name string) map[string]any {
 	if r, ok := given[name].(*mcp.ElicitResult); ok && r != nil && r.Action == "accept" {
 		return r.Content
@@ -55,20 +56,20 @@ func sampled(given mcp.InputResponseMap, name string) (text string, there bool) 
 	return text, true
 }
 
-// seals keeps what travels with the client from being changed.
+// seals authenticates the state that the client sends back.
 type seals struct{ key []byte }
 
-func (s seals) of(text string) string {
-	sum := hmac.New(sha256.New, s.key)
-	sum.Write([]byte(text))
-	return hex.EncodeToString(sum.Sum(nil))
+func (s seals) sum(text string) string {
+	mac := hmac.New(sha256.New, s.key)
+	mac.Write([]byte(text))
+	return hex.EncodeToString(mac.Sum(nil))
 }
 
-func (s seals) seal(text string) string { return s.of(text) + ":" + text }
+func (s seals) seal(text string) string { return s.sum(text) + ":" + text }
 
 func (s seals) open(state string) (text string, err error) {
 	seal, text, _ := strings.Cut(state, ":")
-	if !hmac.Equal([]byte(seal), []byte(s.of(text))) {
+	if !hmac.Equal([]byte(seal), []byte(s.sum(text))) {
 		return "", &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "requestState was changed"}
 	}
 	return text, nil
@@ -89,21 +90,21 @@ func addRoundFixtures(s *mcp.Server) {
 	type capabilities = *mcp.ClientCapabilities
 	round("elicitation", func(p params, _ capabilities) (*mcp.CallToolResult, error) {
 		if name, _ := accepted(p.InputResponses, "user_name")["name"].(string); name != "" {
-			return saysText("Hello, %s!", name), nil
+			return textResult("Hello, %s!", name), nil
 		}
-		return needs("", mcp.InputRequestMap{"user_name": ask("name", "string")}), nil
+		return inputRequired("", mcp.InputRequestMap{"user_name": ask("name", "string")}), nil
 	})
 	round("sampling", func(p params, _ capabilities) (*mcp.CallToolResult, error) {
 		if text, there := sampled(p.InputResponses, "capital_question"); there {
-			return saysText("The model says: %s", text), nil
+			return textResult("The model says: %s", text), nil
 		}
-		return needs("", mcp.InputRequestMap{"capital_question": sample()}), nil
+		return inputRequired("", mcp.InputRequestMap{"capital_question": sample()}), nil
 	})
 	round("list_roots", func(p params, _ capabilities) (*mcp.CallToolResult, error) {
 		if roots, ok := p.InputResponses["client_roots"].(*mcp.ListRootsResult); ok && roots != nil {
-			return saysText("%d roots", len(roots.Roots)), nil
+			return textResult("%d roots", len(roots.Roots)), nil
 		}
-		return needs("", mcp.InputRequestMap{"client_roots": &mcp.ListRootsParams{}}), nil
+		return inputRequired("", mcp.InputRequestMap{"client_roots": &mcp.ListRootsParams{}}), nil
 	})
 	for _, name := range []string{"request_state", "tampered_state"} {
 		round(name, func(p params, _ capabilities) (*mcp.CallToolResult, error) {
@@ -112,10 +113,10 @@ func addRoundFixtures(s *mcp.Server) {
 					return nil, err
 				}
 				if accepted(p.InputResponses, "confirm") != nil {
-					return saysText("state-ok"), nil
+					return textResult("state-ok"), nil
 				}
 			}
-			return needs(seals.seal(name), mcp.InputRequestMap{"confirm": ask("ok", "boolean")}), nil
+			return inputRequired(seals.seal(name), mcp.InputRequestMap{"confirm": ask("ok", "boolean")}), nil
 		})
 	}
 	round("multiple_inputs", func(p params, _ capabilities) (*mcp.CallToolResult, error) {
@@ -123,13 +124,13 @@ func addRoundFixtures(s *mcp.Server) {
 		greeting, greeted := sampled(p.InputResponses, "greeting")
 		roots, rooted := p.InputResponses["client_roots"].(*mcp.ListRootsResult)
 		if name != "" && greeted && rooted {
-			return saysText("%s %s, %d roots", greeting, name, len(roots.Roots)), nil
+			return textResult("%s %s, %d roots", greeting, name, len(roots.Roots)), nil
 		}
-		return needs(seals.seal("many"), mcp.InputRequestMap{"user_name": ask("name", "string"), "greeting": sample(), "client_roots": &mcp.ListRootsParams{}}), nil
+		return inputRequired(seals.seal("many"), mcp.InputRequestMap{"user_name": ask("name", "string"), "greeting": sample(), "client_roots": &mcp.ListRootsParams{}}), nil
 	})
 	round("multi_round", func(p params, _ capabilities) (*mcp.CallToolResult, error) {
 		if p.RequestState == "" {
-			return needs(seals.seal(""), mcp.InputRequestMap{"step1": ask("name", "string")}), nil
+			return inputRequired(seals.seal(""), mcp.InputRequestMap{"step1": ask("name", "string")}), nil
 		}
 		name, err := seals.open(p.RequestState)
 		if err != nil {
@@ -137,9 +138,9 @@ func addRoundFixtures(s *mcp.Server) {
 		}
 		if name == "" {
 			name, _ = accepted(p.InputResponses, "step1")["name"].(string)
-			return needs(seals.seal(name), mcp.InputRequestMap{"step2": ask("color", "string")}), nil
+			return inputRequired(seals.seal(name), mcp.InputRequestMap{"step2": ask("color", "string")}), nil
 		}
-		return saysText("%s likes %v", name, accepted(p.InputResponses, "step2")["color"]), nil
+		return textResult("%s likes %v", name, accepted(p.InputResponses, "step2")["color"]), nil
 	})
 	round("capabilities", func(p params, has capabilities) (*mcp.CallToolResult, error) {
 		wanted := mcp.InputRequestMap{}
@@ -150,9 +151,9 @@ func addRoundFixtures(s *mcp.Server) {
 			wanted["greeting"] = sample()
 		}
 		if len(p.InputResponses) > 0 || len(wanted) == 0 {
-			return saysText("nothing more is needed"), nil
+			return textResult("nothing more is needed"), nil
 		}
-		return needs("", wanted), nil
+		return inputRequired("", wanted), nil
 	})
 	s.AddPrompt(&mcp.Prompt{Name: "test_input_required_result_prompt", Description: "for the conformance suite"}, func(_ context.Context, r *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
 		if given := accepted(r.Params.InputResponses, "user_context"); given != nil {

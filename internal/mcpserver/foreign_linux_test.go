@@ -18,12 +18,12 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/hosttest"
 )
 
-// node is Node as scripts/setup installed it, with the programs of others.
+// node is the Node that scripts/setup installed, with third-party programs.
 type node struct{ directory string }
 
 func needsNode(t *testing.T) node {
 	t.Helper()
-	hosttest.Slow(t, "programs of others take their time")
+	hosttest.Slow(t, "third-party programs are slow")
 	return node{hosttest.NeedsExtra(t, hosttest.NodeClients)}
 }
 
@@ -31,7 +31,7 @@ func (n node) module(path string) string {
 	return filepath.Join(n.directory, "node_modules", filepath.FromSlash(path))
 }
 
-// run runs a program of Node and gives its output and its exit code.
+// run runs a program with Node and returns its output and its exit code.
 func (n node) run(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
@@ -54,7 +54,7 @@ type serverProcess struct {
 	cmd     *exec.Cmd
 }
 
-// startHTTP starts a binary of these tests as a server. It ends with the test.
+// startHTTP starts a test binary as a server, until the end of the test.
 func startHTTP(t *testing.T, binary string) *serverProcess {
 	t.Helper()
 	cmd := exec.Command(binary)
@@ -92,7 +92,7 @@ func startHTTP(t *testing.T, binary string) *serverProcess {
 
 func (s *serverProcess) url(path string) string { return "http://" + s.address + path }
 
-// self is this test binary.
+// self returns the path of this test binary.
 func self(t *testing.T) string {
 	t.Helper()
 	path, err := os.Executable()

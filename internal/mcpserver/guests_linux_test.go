@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// eightThreads is a guest that can be recognized from outside: no process of ours and no other
-// guest has as many threads.
+// eightThreads is a guest that can be recognized from outside: no other process of these
+// tests has as many threads.
 const eightThreads = "import threading, time\nfor _ in range(7): threading.Thread(target=time.sleep, args=(25,)).start()\nprint('begun', flush=True)"
 
 // eightThreadsRunning reports whether a process has such a guest among its descendants.
@@ -59,13 +59,13 @@ func eightThreadsRunning(t *testing.T, ancestor int) bool {
 	return false
 }
 
-// waitForGuest waits until such a guest is there, or is not.
+// waitForGuest waits until such a guest runs, or until none runs.
 func waitForGuest(t *testing.T, ancestor int, there bool) {
 	t.Helper()
 	deadline := time.Now().Add(15 * time.Second)
 	for eightThreadsRunning(t, ancestor) != there {
 		if time.Now().After(deadline) {
-			t.Fatalf("after 15s it is still not true that a guest is there: %v", there)
+			t.Fatalf("after 15s: a guest runs: %v, want %v", !there, there)
 		}
 		<-time.After(20 * time.Millisecond)
 	}

@@ -22,17 +22,17 @@ const (
 	// sessionless is the first revision that has no sessions.
 	sessionless = "2026-07-28"
 
-	// mostSessions bounds those of one caller; each costs a goroutine and some memory.
-	mostSessions = 256
-	// sessionIdle ends a session whose client is quiet.
+	// maxSessions bounds the sessions of one caller. Each costs a goroutine and memory.
+	maxSessions = 256
+	// sessionIdle is how long a session may be idle before it is closed.
 	sessionIdle = 15 * time.Minute
 )
 
 type frontendKey struct{}
 
-// StreamableHandler serves /mcp: clients that begin a session get one, so that they can
-// cancel and listen, and all others are served request by request, in whatever revision
-// they speak.
+// StreamableHandler serves /mcp, in every revision of the protocol. A client that
+// initializes gets a session, so that it can cancel calls and receive notifications. Other
+// requests are served without a session.
 func (s *Server) StreamableHandler() http.Handler {
 	server := func(r *http.Request) *mcp.Server {
 		if d, ok := r.Context().Value(frontendKey{}).(*frontend); ok {
@@ -42,7 +42,7 @@ func (s *Server) StreamableHandler() http.Handler {
 	}
 	return &streamable{
 		server: s,
-		// Our own limits on bodies and hosts come before those of the SDK.
+		// The limits of cordon on bodies and hosts apply before those of the SDK.
 		sessions: mcp.NewStreamableHTTPHandler(server, &mcp.StreamableHTTPOptions{
 			Logger: s.sdkLogger(), SessionTimeout: sessionIdle, MaxRequestBodyBytes: maxMessage,
 		}),
@@ -68,14 +68,14 @@ func (h *streamable) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.Header.Get(versionHeader) >= sessionless:
 		h.serveSingle(w, r)
 	case session != "" && !strings.HasPrefix(session, d.tag+"-"):
-		// The same words as for one that has ended: the client begins anew, and nobody
-		// learns which ids there are.
+		// The same message as for a session that has ended: the client starts a new one,
+		// and the message does not reveal which ids exist.
 		http.Error(w, "session not found", http.StatusNotFound)
 	case session != "":
 		if r.Method == http.MethodDelete {
 			h.server.calls.endSession(session)
 		}
-		unhurried(w)
+		clearDeadlines(w)
 		h.sessions.ServeHTTP(w, r)
 	case r.Method != http.MethodPost:
 		h.sessions.ServeHTTP(w, r)
@@ -84,7 +84,8 @@ func (h *streamable) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// servePost serves a client without a session: it wants one, or does without.
+// servePost serves a POST without a session. An initialize request begins one; others are
+// served on their own.
 func (h *streamable) servePost(w http.ResponseWriter, r *http.Request, d *frontend) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxMessage))
 	if err != nil {
@@ -104,7 +105,7 @@ func (h *streamable) servePost(w http.ResponseWriter, r *http.Request, d *fronte
 	for range d.mcp.Sessions() {
 		open++
 	}
-	if open >= mostSessions {
+	if open >= maxSessions {
 		w.Header().Set("Retry-After", "10")
 		http.Error(w, fmt.Sprintf("%d sessions are open: end one, or try again later", open), http.StatusTooManyRequests)
 		return
@@ -112,14 +113,14 @@ func (h *streamable) servePost(w http.ResponseWriter, r *http.Request, d *fronte
 	h.sessions.ServeHTTP(w, r)
 }
 
-// serveSingle serves a request on its own. When its client hangs up, nobody can ever get
-// the answer, so the run ends.
+// serveSingle serves a request without a session. When the client disconnects, it can no
+// longer get the answer, so the run ends.
 func (h *streamable) serveSingle(w http.ResponseWriter, r *http.Request) {
-	unhurried(w)
+	clearDeadlines(w)
 	ctx := withClient(r.Context(), r.Context())
 	if r.Header.Get(versionHeader) < sessionless {
-		// Without a session, nobody could say that they want to hear logs, and the SDK
-		// takes it for granted.
+		// Without a session, the client could not ask for logs. The SDK would send them
+		// anyway.
 		ctx = context.WithValue(ctx, withoutLogs{}, true)
 	}
 	h.single.ServeHTTP(w, r.WithContext(ctx))
@@ -136,23 +137,25 @@ func isInitialize(body []byte) bool {
 	return json.Unmarshal(body, &message) == nil && message.Method == "initialize"
 }
 
-// admit returns the frontend of the caller, or answers with an error.
+// admit returns the frontend of the caller. If the request has no caller, it answers with an
+// error and returns nil.
 func (s *Server) admit(w http.ResponseWriter, r *http.Request) *frontend {
 	who, known := token.CallerOf(r.Context())
 	if !known {
-		s.Logger.Error("an MCP request came past the frontend's guard", "path", r.URL.Path)
-		http.Error(w, "nobody said who asks", http.StatusUnauthorized)
+		s.Logger.Error("an MCP request was not authenticated", "path", r.URL.Path)
+		http.Error(w, "the request was not authenticated", http.StatusUnauthorized)
 		return nil
 	}
 	return s.frontendOf(who)
 }
 
-// unhurried takes the deadlines of ordinary requests off a stream: a run has its own.
-func unhurried(w http.ResponseWriter) {
+// clearDeadlines removes the deadlines of ordinary requests from a connection. A run has its
+// own.
+func clearDeadlines(w http.ResponseWriter) {
 	c := http.NewResponseController(w)
 	for _, set := range []func(time.Time) error{c.SetReadDeadline, c.SetWriteDeadline} {
 		if err := set(time.Time{}); err != nil {
-			return // a writer without deadlines has none to take off
+			return // the writer has no deadlines
 		}
 	}
 }

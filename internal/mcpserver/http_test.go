@@ -17,7 +17,7 @@ import (
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
-// answerIn finds the message in an answer, which is JSON or one event.
+// answerIn returns the message in a body, which is JSON or one event.
 func answerIn(t *testing.T, body string) map[string]any {
 	t.Helper()
 	for line := range strings.Lines(body) {
@@ -35,34 +35,34 @@ func TestSessionBelongsToItsCaller(t *testing.T) {
 	w := startWeb(t, fakeServer(t, nil))
 	w.headers["Authorization"] = "Bearer alice"
 	w.begin(t)
-	if status, answer := w.say(t, http.MethodPost, "/mcp", callLine(2, "print")); status != http.StatusOK || !strings.Contains(answer, `42\n`) {
+	if status, answer := w.roundTrip(t, http.MethodPost, "/mcp", callLine(2, "print")); status != http.StatusOK || !strings.Contains(answer, `42\n`) {
 		t.Errorf("her own session: %d %s", status, answer)
 	}
 	for _, method := range []string{http.MethodPost, http.MethodGet, http.MethodDelete} {
 		w.headers["Authorization"] = "Bearer mallory"
-		if status, answer := w.say(t, method, "/mcp", callLine(3, "print")); status != http.StatusNotFound {
+		if status, answer := w.roundTrip(t, method, "/mcp", callLine(3, "print")); status != http.StatusNotFound {
 			t.Errorf("%s in another's session: %d %s", method, status, answer)
 		}
 	}
 	w.headers["Authorization"] = "Bearer alice"
-	if status, answer := w.say(t, http.MethodPost, "/mcp", callLine(4, "print")); status != http.StatusOK {
+	if status, answer := w.roundTrip(t, http.MethodPost, "/mcp", callLine(4, "print")); status != http.StatusOK {
 		t.Errorf("her own session, after that: %d %s", status, answer)
 	}
 }
 
-// TestChangedCeilingEndsSessions: who may do less than a minute ago does so at once.
+// TestChangedCeilingEndsSessions checks that a lower ceiling takes effect at once.
 func TestChangedCeilingEndsSessions(t *testing.T) {
 	who := &singleCaller{Name: "alice"}
 	w := startWebFor(t, fakeServer(t, nil), who)
 	w.headers["Authorization"] = "Bearer x"
 	w.begin(t)
 	who.Ceiling = token.Ceiling{ScriptsOnly: true, Maxima: policy.Limits{WallTime: policy.DefaultMaxima().WallTime / 60}.Or(policy.DefaultMaxima())}
-	if status, answer := w.say(t, http.MethodPost, "/mcp", callLine(2, "print")); status != http.StatusNotFound {
+	if status, answer := w.roundTrip(t, http.MethodPost, "/mcp", callLine(2, "print")); status != http.StatusNotFound {
 		t.Errorf("%d %s", status, answer)
 	}
 	w.headers = map[string]string{"Authorization": "Bearer x"}
 	w.begin(t)
-	_, answer := w.say(t, http.MethodPost, "/mcp", `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`)
+	_, answer := w.roundTrip(t, http.MethodPost, "/mcp", `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`)
 	if strings.Contains(answer, `"name":"run_command"`) || !strings.Contains(answer, `1 at most`) {
 		t.Errorf("the tools are not those of the new ceiling: %s", answer)
 	}
@@ -87,20 +87,20 @@ func TestSSEStreamBelongsToItsCaller(t *testing.T) {
 		status int
 	}{{"mallory", http.StatusNotFound}, {"alice", http.StatusAccepted}} {
 		w.headers["Authorization"] = "Bearer " + row.who
-		if status, answer := w.say(t, http.MethodPost, at, initializeLine); status != row.status {
+		if status, answer := w.roundTrip(t, http.MethodPost, at, initializeLine); status != row.status {
 			t.Errorf("%s at %s: %d %s", row.who, at, status, answer)
 		}
 	}
 }
 
-// TestBadRequests: each has a clear answer, and none has a run.
+// TestBadRequests checks that each bad request gets a clear answer and runs nothing.
 func TestBadRequests(t *testing.T) {
 	call := callLine(2, "print")
 	for _, row := range []struct {
 		name, method, path, body string
 		headers                  map[string]string
 		status                   int
-		says                     string
+		want                     string
 	}{
 		{"rubbish", http.MethodPost, "/mcp", `{"jsonrpc":`, nil, 400, ""},
 		{"a list of nothing", http.MethodPost, "/mcp", `[]`, nil, 400, ""},
@@ -122,8 +122,8 @@ func TestBadRequests(t *testing.T) {
 			for name, value := range row.headers {
 				w.headers[name] = value
 			}
-			status, answer := w.say(t, row.method, row.path, row.body)
-			if status != row.status || !strings.Contains(answer, row.says) {
+			status, answer := w.roundTrip(t, row.method, row.path, row.body)
+			if status != row.status || !strings.Contains(answer, row.want) {
 				t.Errorf("%d %s", status, answer)
 			}
 		})
@@ -153,7 +153,7 @@ func TestWithoutASession(t *testing.T) {
 		if row.version == "" {
 			w.headers = map[string]string{}
 		}
-		status, body := w.say(t, http.MethodPost, "/mcp", row.line)
+		status, body := w.roundTrip(t, http.MethodPost, "/mcp", row.line)
 		result, _ := answerIn(t, body)["result"].(map[string]any)
 		if status != http.StatusOK || result["structuredContent"] == nil {
 			t.Errorf("%s: %d %s", row.name, status, body)
@@ -169,7 +169,7 @@ func TestBusy(t *testing.T) {
 	}
 	defer turn.Leave()
 	s := fakeServer(t, func(o *service.Options, _ *mcpserver.Options) { o.Runner = fakeRunner{line} })
-	_, body := startWeb(t, s).say(t, http.MethodPost, "/mcp", callLine(2, "print"))
+	_, body := startWeb(t, s).roundTrip(t, http.MethodPost, "/mcp", callLine(2, "print"))
 	if !strings.Contains(body, "Nothing was run, since the sandbox is busy: try again in 1s.") || !strings.Contains(body, `"isError":true`) {
 		t.Error(body)
 	}
@@ -179,21 +179,21 @@ func TestSessionsAreBounded(t *testing.T) {
 	w := startWeb(t, fakeServer(t, nil))
 	status, answer := 0, ""
 	for range 300 {
-		if status, answer = w.say(t, http.MethodPost, "/mcp", initializeLine); status != http.StatusOK {
+		if status, answer = w.roundTrip(t, http.MethodPost, "/mcp", initializeLine); status != http.StatusOK {
 			break
 		}
 	}
 	if status != http.StatusTooManyRequests || !strings.Contains(answer, "256 sessions are open") {
 		t.Errorf("%d %s", status, answer)
 	}
-	// Another caller is not in their way.
+	// The limit does not affect another caller.
 	w.headers["Authorization"] = "Bearer somebody"
-	if status, answer := w.say(t, http.MethodPost, "/mcp", initializeLine); status != http.StatusOK {
+	if status, answer := w.roundTrip(t, http.MethodPost, "/mcp", initializeLine); status != http.StatusOK {
 		t.Errorf("%d %s", status, answer)
 	}
 }
 
-// Each stream of server-sent events is a connection that stays.
+// Each stream of server-sent events keeps a connection open.
 func TestStreamsOfServerSentEventsAreBounded(t *testing.T) {
 	w := startWeb(t, fakeServer(t, nil))
 	open := func() int {
@@ -218,8 +218,8 @@ func TestStreamsOfServerSentEventsAreBounded(t *testing.T) {
 	}
 }
 
-// The operator's log is for what an operator can fix: the SDK calls each session
-// information, and most mistakes of clients errors.
+// The operator's log only has what an operator can fix. The SDK logs each session as
+// information, and most mistakes of clients as errors.
 func TestAQuietLog(t *testing.T) {
 	var log strings.Builder
 	s := fakeServer(t, func(_ *service.Options, o *mcpserver.Options) {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestInspector has the official Inspector list, judge, call and load the tools, on each
-// transport.
+// TestInspector lets the official Inspector list, validate, call and load-test the tools, on
+// each transport.
 func TestInspector(t *testing.T) {
 	n := needsNode(t)
 	server := startHTTP(t, self(t))
@@ -46,7 +46,7 @@ func TestInspector(t *testing.T) {
 				Result struct{ Requests, OK int }
 			}
 			if err := json.Unmarshal([]byte(loaded), &report); err != nil || report.Result.OK != 60 {
-				t.Errorf("not all of 60 calls went well (%v): %s", err, loaded)
+				t.Errorf("not all of 60 calls succeeded (%v): %s", err, loaded)
 			}
 		})
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
-// agentUnit says in what an agent counts a limit: as which type, in which unit, and from
-// which amount on.
+// agentUnit returns how an agent gives a limit: the JSON type, the unit, and the smallest
+// amount.
 func agentUnit(l policy.Limit) (kind, unit string, least float64) {
 	switch {
 	case l.Kind == policy.KindDuration:
@@ -21,7 +21,7 @@ func agentUnit(l policy.Limit) (kind, unit string, least float64) {
 	return "integer", "bytes", 1
 }
 
-// unitSize is what one of the agent's units is.
+// unitSize returns the size of the agent's unit, in the unit of policy.Limits.
 func unitSize(l policy.Limit) float64 {
 	if l.Kind == policy.KindDuration {
 		return float64(time.Second)
@@ -29,7 +29,7 @@ func unitSize(l policy.Limit) float64 {
 	return float64(max(l.AgentUnit, 1))
 }
 
-// toAgent gives a limit as an agent counts it. What is a whole number there is rounded down.
+// toAgent converts a limit to the agent's unit. Integers are rounded down.
 func toAgent(l policy.Limit, limits policy.Limits) float64 {
 	amount := float64(l.Of(limits)) / unitSize(l)
 	if l.Kind != policy.KindDuration {
@@ -38,14 +38,14 @@ func toAgent(l policy.Limit, limits policy.Limits) float64 {
 	return amount
 }
 
-// toolLimits are those of what the tools run: scripts and commands.
+// toolLimits returns the limits of scripts and commands, which the tools run.
 func toolLimits() []policy.Limit {
 	return slices.DeleteFunc(policy.LimitTable(), func(l policy.Limit) bool {
 		return !slices.Contains(l.For, policy.GuestScript) && !slices.Contains(l.For, policy.GuestCommand)
 	})
 }
 
-// amountsOf gives limits as an agent counts them.
+// amountsOf returns limits by the names of arguments, in the agent's units.
 func amountsOf(limits policy.Limits) map[string]float64 {
 	amounts := map[string]float64{}
 	for _, l := range toolLimits() {
@@ -54,10 +54,11 @@ func amountsOf(limits policy.Limits) map[string]float64 {
 	return amounts
 }
 
-// limits gives what a call asks for; what it leaves out is the operator's default.
+// limits returns the limits that a call sets. The others are 0, which means the operator's
+// defaults.
 func (a arguments) limits() (limits policy.Limits) {
 	for _, l := range policy.LimitTable() {
-		if amount, said := a.numbers[l.Argument()]; said {
+		if amount, ok := a.numbers[l.Argument()]; ok {
 			l.Set(&limits, int64(amount*unitSize(l)))
 		}
 	}

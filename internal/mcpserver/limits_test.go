@@ -8,19 +8,19 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Agents learn of each limit of what the tools run, and may ask for those of which the
-// table says so.
+// sandbox_info has each limit of scripts and commands. The tools take those that the table
+// allows agents to set.
 func TestToolsFollowTheTableOfLimits(t *testing.T) {
-	info, told := testInfo(), infoOutput().Properties["limits"].Properties
+	info, described := testInfo(), infoOutput().Properties["limits"].Properties
 	amounts, usage := amountsOf(info.Limits), usageOutput().Properties
 	for _, limit := range policy.LimitTable() {
 		if _, there := pythonInput(info).Properties[limit.Argument()]; there != slices.Contains(limit.Agents, policy.GuestScript) {
 			t.Errorf("run_python takes %s: %v", limit.Argument(), there)
 		}
 		bounds := slices.Contains(limit.For, policy.GuestScript) || slices.Contains(limit.For, policy.GuestCommand)
-		_, described := told[limit.Argument()]
-		if _, there := amounts[limit.Argument()]; there != bounds || described != bounds {
-			t.Errorf("sandbox_info has %s: %v, and describes it: %v", limit.Argument(), there, described)
+		_, isDescribed := described[limit.Argument()]
+		if _, there := amounts[limit.Argument()]; there != bounds || isDescribed != bounds {
+			t.Errorf("sandbox_info has %s: %v, and describes it: %v", limit.Argument(), there, isDescribed)
 		}
 		measured := slices.ContainsFunc(run.MeasuredLimits(), func(m policy.Limit) bool { return m.Key == limit.Key })
 		if _, there := usage[limit.NumberKey()]; there != measured {

@@ -1,4 +1,4 @@
-//lint:file-ignore SA1019 Live output goes out as log messages, which the newest revision deprecates and has nothing instead of.
+//lint:file-ignore SA1019 Live output is sent as log messages, which the newest revision deprecates without a replacement.
 
 package mcpserver
 
@@ -15,22 +15,22 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// What a client hears of a run under way is bounded in rate and in size, whatever the
-// guest writes: all of it that counts is in the answer.
+// Live updates about a run are bounded in rate and size, whatever the guest writes. The
+// answer has the output in any case, up to its limits.
 const (
-	progressEach = time.Second
-	outputEach   = 250 * time.Millisecond
-	mostLive     = 64 << 10 // bytes told of one run
-	mostMessage  = 8 << 10  // bytes in one log message
+	progressInterval = time.Second
+	outputInterval   = 250 * time.Millisecond
+	maxLiveOutput    = 64 << 10 // bytes sent during one run
+	maxLogMessage    = 8 << 10  // bytes in one log message
 )
 
-// withLogging says that there are log messages.
+// withLogging declares that the server sends log messages.
 func withLogging(c *mcp.ServerCapabilities) *mcp.ServerCapabilities {
 	c.Logging = &mcp.LoggingCapabilities{} //nolint:staticcheck // see the top of the file
 	return c
 }
 
-// live tells a client of a run under way. Short runs tell nothing.
+// live sends updates about a run to its client. Short runs send none.
 type live struct {
 	call     call
 	began    time.Time
@@ -40,14 +40,13 @@ type live struct {
 	stop, stopped chan struct{}
 
 	mu      sync.Mutex
-	waiting [2]strings.Builder // stdout and stderr, not yet told
-	told    int                // bytes
+	pending [2]strings.Builder // stdout and stderr, not yet sent
+	taken   int                // bytes that went into pending
 	cut     bool
 }
 
-// follow has what the guest of a request writes told while it runs, if the client wants
-// to hear it; it is nil for those who do not. Live streams cost a run more than all the
-// rest of this frontend.
+// follow starts the updates about a run that the client wants. It returns nil if the client
+// wants none, because live streams cost a run more than the rest of this frontend.
 func (d *frontend) follow(ctx context.Context, c call, request *run.Request) *live {
 	l := &live{call: c, began: time.Now(), limit: request.Limits.WallTime, stop: make(chan struct{}), stopped: make(chan struct{})}
 	if l.limit == 0 {
@@ -61,7 +60,7 @@ func (d *frontend) follow(ctx context.Context, c call, request *run.Request) *li
 	if !logs && !l.progress {
 		return nil
 	}
-	go l.tell(ctx, d)
+	go l.send(ctx, d)
 	return l
 }
 
@@ -70,32 +69,33 @@ type (
 	withoutLogs struct{}
 )
 
-// wantsLogs finds out whether a log message would be sent. The SDK knows the level that a
-// client wants, by its session or by its request, and does not tell; so one is sent that
-// answerProbes keeps back.
+// wantsLogs reports whether a log message would be sent to the client. The SDK knows the
+// level that the session or the request asked for but does not expose it, so wantsLogs logs
+// a message that answerProbes intercepts.
 func wantsLogs(ctx context.Context, session *mcp.ServerSession) bool {
 	if ctx.Value(withoutLogs{}) != nil {
 		return false
 	}
-	would := false
-	ctx = context.WithValue(ctx, probeKey{}, &would)
+	wanted := false
+	ctx = context.WithValue(ctx, probeKey{}, &wanted)
 	//nolint:staticcheck // see the top of the file
 	err := session.Log(ctx, &mcp.LoggingMessageParams{Level: "info", Data: ""})
-	return err == nil && would
+	return err == nil && wanted
 }
 
-// answerProbes is between the SDK and the wire.
+// answerProbes runs between the SDK and the connection. It drops the messages of wantsLogs
+// and records that they came.
 func answerProbes(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
-		if would, ok := ctx.Value(probeKey{}).(*bool); ok {
-			*would = true
+		if wanted, ok := ctx.Value(probeKey{}).(*bool); ok {
+			*wanted = true
 			return nil, nil
 		}
 		return next(ctx, method, r)
 	}
 }
 
-// end returns when nothing more will be sent: the answer comes last.
+// end stops the updates and waits for the last one, so that the answer comes after them.
 func (l *live) end() {
 	if l == nil {
 		return
@@ -104,18 +104,18 @@ func (l *live) end() {
 	<-l.stopped
 }
 
-func (l *live) tell(ctx context.Context, d *frontend) {
+func (l *live) send(ctx context.Context, d *frontend) {
 	defer close(l.stopped)
-	ticks := time.NewTicker(outputEach)
-	defer ticks.Stop()
-	next := l.began.Add(progressEach)
+	ticker := time.NewTicker(outputInterval)
+	defer ticker.Stop()
+	next := l.began.Add(progressInterval)
 	for {
 		select {
 		case <-l.stop:
 			return
 		case <-ctx.Done():
 			return
-		case now := <-ticks.C:
+		case now := <-ticker.C:
 			var err error
 			for i, name := range []string{"stdout", "stderr"} {
 				if text := l.take(i); text != "" && err == nil {
@@ -124,20 +124,20 @@ func (l *live) tell(ctx context.Context, d *frontend) {
 				}
 			}
 			if err == nil && l.progress && !now.Before(next) {
-				next = next.Add(progressEach)
-				err = l.tellProgress(ctx, now)
+				next = next.Add(progressInterval)
+				err = l.sendProgress(ctx, now)
 			}
 			if err != nil {
-				// The client is gone, or does not listen. Its run goes on until somebody
-				// knows for sure.
-				d.server.Logger.Debug("cannot tell a client of its run", "error", err)
+				// The client is gone or does not read. Its run goes on until the client is
+				// known to be gone.
+				d.server.Logger.Debug("cannot send updates about a run", "error", err)
 				return
 			}
 		}
 	}
 }
 
-func (l *live) tellProgress(ctx context.Context, now time.Time) error {
+func (l *live) sendProgress(ctx context.Context, now time.Time) error {
 	since := now.Sub(l.began)
 	return l.call.request.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{
 		ProgressToken: l.call.request.Params.GetProgressToken(),
@@ -146,37 +146,37 @@ func (l *live) tellProgress(ctx context.Context, now time.Time) error {
 	})
 }
 
-// take returns the part of a stream to send now.
+// take removes and returns the pending output of a stream.
 func (l *live) take(i int) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	text := strings.ToValidUTF8(l.waiting[i].String(), "\uFFFD")
-	l.waiting[i].Reset()
+	text := strings.ToValidUTF8(l.pending[i].String(), "\uFFFD")
+	l.pending[i].Reset()
 	return text
 }
 
-// stream is one of the guest's, as it is written.
+// stream takes what the guest writes to stdout or stderr.
 type stream struct {
-	live *live
-	of   int
+	live  *live
+	index int // in live.pending
 }
 
 var _ io.Writer = stream{}
 
-// Write never blocks and never fails: a client that is slow must not slow the guest.
+// Write never blocks and never fails: a slow client must not slow the guest down.
 func (s stream) Write(p []byte) (int, error) {
 	l := s.live
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	w := &l.waiting[s.of]
-	room := min(len(p), mostMessage-w.Len(), mostLive-l.told)
+	w := &l.pending[s.index]
+	room := min(len(p), maxLogMessage-w.Len(), maxLiveOutput-l.taken)
 	if room > 0 {
 		w.Write(p[:room])
-		l.told += room
+		l.taken += room
 	}
 	if room < len(p) && !l.cut {
 		l.cut = true
-		w.WriteString("\n… more than is shown here; the answer has it\n")
+		w.WriteString("\n… more output is not shown here; the answer has it\n")
 	}
 	return len(p), nil
 }

@@ -23,7 +23,7 @@ type talker struct {
 
 func (r talker) Run(ctx context.Context, request run.Request) (run.Result, error) {
 	for range r.seconds * 10 {
-		if request.Streams.Out != nil { // somebody wants to hear it
+		if request.Streams.Out != nil { // the client wants live output
 			if _, err := request.Streams.Out.Write([]byte(r.line)); err != nil {
 				return run.Result{}, err
 			}
@@ -105,7 +105,7 @@ func TestLiveOutputIsSent(t *testing.T) {
 		t.Errorf("%d of 20 lines in %d messages: %q", n, len(got.logs), got.logs)
 	}
 	if got := follow(t, talker{seconds: 2, line: "tick\n"}, "", "error"); len(got.logs) != 0 {
-		t.Errorf("a client that wants errors alone hears %q", got.logs)
+		t.Errorf("a client that only wants errors gets %q", got.logs)
 	}
 }
 
@@ -115,8 +115,8 @@ func TestLiveOutputIsBounded(t *testing.T) {
 	if len(text) < 60<<10 || len(text) > 66<<10 {
 		t.Errorf("%d bytes were sent", len(text))
 	}
-	if strings.Count(text, "more than is shown here") != 1 {
-		t.Errorf("it is not said once that there is more: %q", got.logs[:3])
+	if strings.Count(text, "more output is not shown here") != 1 {
+		t.Errorf("the note about more output does not come exactly once: %q", got.logs[:3])
 	}
 	for _, message := range got.logs {
 		if len(message) > 9<<10 {
@@ -125,7 +125,7 @@ func TestLiveOutputIsBounded(t *testing.T) {
 	}
 }
 
-// TestWaitingHasAnEnd: a request that gets no turn in time is answered as busy.
+// TestWaitingHasAnEnd checks that a request that gets no turn in time is refused as busy.
 func TestWaitingHasAnEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := startStdio(t, fakeServer(t, func(o *service.Options, _ *mcpserver.Options) { o.Runner = stuck{} }))
@@ -141,7 +141,7 @@ func TestWaitingHasAnEnd(t *testing.T) {
 	})
 }
 
-// stuck never begins.
+// stuck is a Runner that never starts a guest.
 type stuck struct{ fakeRunner }
 
 func (stuck) Run(ctx context.Context, _ run.Request) (run.Result, error) {
@@ -149,7 +149,7 @@ func (stuck) Run(ctx context.Context, _ run.Request) (run.Result, error) {
 	return run.Result{}, ctx.Err()
 }
 
-// listener notes whether a run was asked for its streams.
+// listener records whether a run has live streams.
 type listener struct {
 	fakeRunner
 	streams *bool
@@ -160,7 +160,8 @@ func (r listener) Run(ctx context.Context, request run.Request) (run.Result, err
 	return r.fakeRunner.Run(ctx, request)
 }
 
-// TestStreamsOnlyForListeners: live streams take longer than all the rest of the frontend.
+// TestStreamsOnlyForListeners checks that only clients that want live streams get them,
+// because they take longer than the rest of the frontend.
 func TestStreamsOnlyForListeners(t *testing.T) {
 	var streams bool
 	follow(t, listener{streams: &streams}, `1`, "")
@@ -186,7 +187,7 @@ func TestStreamsOnlyForListeners(t *testing.T) {
 			w.newest()
 		}
 		streams = !row.want
-		if status, answer := w.say(t, "POST", "/mcp", row.line); status != 200 || streams != row.want {
+		if status, answer := w.roundTrip(t, "POST", "/mcp", row.line); status != 200 || streams != row.want {
 			t.Errorf("%s: live streams: %v (%d %s)", row.name, streams, status, answer)
 		}
 	}

@@ -5,18 +5,18 @@ import (
 	"log/slog"
 )
 
-// quieter has the SDK's log come one level lower: what it calls information is there with
-// every request, and most of its errors are mistakes of clients.
+// quieter lowers the records of the SDK by one level: the SDK logs every request as
+// information, and most of its errors are mistakes of clients.
 type quieter struct{ slog.Handler }
 
-const lower = slog.LevelInfo - slog.LevelDebug
+const levelShift = slog.LevelInfo - slog.LevelDebug
 
 func (q quieter) Enabled(ctx context.Context, l slog.Level) bool {
-	return q.Handler.Enabled(ctx, l-lower)
+	return q.Handler.Enabled(ctx, l-levelShift)
 }
 
 func (q quieter) Handle(ctx context.Context, r slog.Record) error {
-	r.Level -= lower
+	r.Level -= levelShift
 	return q.Handler.Handle(ctx, r)
 }
 
@@ -25,5 +25,5 @@ func (q quieter) WithAttrs(attrs []slog.Attr) slog.Handler {
 }
 func (q quieter) WithGroup(name string) slog.Handler { return quieter{q.Handler.WithGroup(name)} }
 
-// sdkLogger is the operator's logger as the SDK may use it.
+// sdkLogger returns the operator's logger for the SDK.
 func (s *Server) sdkLogger() *slog.Logger { return slog.New(quieter{s.Logger.Handler()}) }

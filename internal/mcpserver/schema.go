@@ -2,7 +2,7 @@ package mcpserver
 
 import "encoding/json"
 
-// schema is as much of JSON Schema as every client understands: one plain type each, no
+// schema is the part of JSON Schema that every client understands: one type each, no
 // references and no unions.
 type schema struct {
 	Type        string            `json:"type,omitempty"`
@@ -14,18 +14,18 @@ type schema struct {
 	Maximum     *float64          `json:"maximum,omitempty"`
 	MinItems    int               `json:"minItems,omitempty"`
 	Default     any               `json:"default,omitempty"`
-	// Additional is false for arguments, which we check, and absent for answers, which
-	// may get more fields one day.
+	// Additional is false for arguments, which are checked, and absent for answers, which
+	// may get more fields in the future.
 	Additional *bool `json:"additionalProperties,omitempty"`
 
-	unit string // of a number, for words
+	unit string // of a number, for error messages
 }
 
-// raw is the schema as the SDK sends it on.
+// raw encodes the schema for the SDK.
 func (s schema) raw() json.RawMessage {
 	text, err := json.Marshal(s)
 	if err != nil {
-		return nil // numbers and strings always can be; a test looks at each schema
+		return nil // cannot happen: a test encodes each schema
 	}
 	return text
 }

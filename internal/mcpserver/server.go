@@ -23,31 +23,31 @@ import (
 // Options are the parts of a Server.
 type Options struct {
 	Service *service.Service
-	// Version is shown to clients.
+	// Version is the version that clients see.
 	Version string
-	// Logger is for the operator; nil is silent. It must not write to stdout.
+	// Logger is for the operator; nil discards the log. It must not write to stdout.
 	Logger *slog.Logger
-	// Commands offers run_command, to callers whose ceiling allows commands.
+	// Commands offers run_command to callers whose ceiling allows commands.
 	Commands bool
-	// Workspace is the directory in which commands work; empty means their private /tmp.
+	// Workspace is the directory in which commands run; empty means their private /tmp.
 	Workspace string
 }
 
-// maxMessage bounds one message of a client.
+// maxMessage is the largest size of a client's message.
 const maxMessage = 8 << 20
 
-// Server answers agents. It is safe for concurrent use. One that serves HTTP must be
+// Server answers agents. It is safe for concurrent use. A Server that serves HTTP must be
 // closed.
 type Server struct {
 	Options
 	mu      sync.Mutex
 	callers map[string]*frontend // by the caller's name
 	calls   calls
-	closing sync.WaitGroup // of sessions that nobody can use
+	closing sync.WaitGroup // sessions of replaced frontends
 }
 
-// New gives a server over a service, which stays the caller's to close, after all that
-// the server serves has ended.
+// New returns a server for a service. The caller closes the service when the server no
+// longer serves anything.
 func New(o Options) *Server {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -55,18 +55,19 @@ func New(o Options) *Server {
 	return &Server{Options: o, callers: map[string]*frontend{}}
 }
 
-// frontend is what one caller sees: the tools in words that are true for them.
+// frontend is the MCP server of one caller: its tools and their descriptions depend on what
+// the caller may do.
 type frontend struct {
 	server *Server
 	who    token.Caller
 	info   service.Info
 	mcp    *mcp.Server
-	// tag begins the ids of this frontend's sessions, so that nobody can use another's, and
-	// nobody goes on with a ceiling that has been changed.
+	// tag is the prefix of the ids of this frontend's sessions. A caller cannot use the
+	// session of another caller, or one that began before its own ceiling changed.
 	tag string
 }
 
-// frontendOf gives the frontend of a caller as they are now.
+// frontendOf returns the frontend of a caller. It makes a new one if the caller changed.
 func (s *Server) frontendOf(who token.Caller) *frontend {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -77,14 +78,14 @@ func (s *Server) frontendOf(who token.Caller) *frontend {
 	d := s.newFrontend(who)
 	s.callers[who.Name] = d
 	if old != nil {
-		// Nobody can use its sessions any more; what runs in them may end.
+		// Its sessions can no longer be used; their calls may finish.
 		s.closing.Go(func() { old.close(false) })
 	}
 	return d
 }
 
-// Close ends all sessions, and what is under way in them. Call it when nothing is served
-// any more.
+// Close ends all sessions and cancels their calls. Call it when the handlers no longer serve
+// requests.
 func (s *Server) Close() {
 	s.mu.Lock()
 	frontends := slices.Collect(maps.Values(s.callers))
@@ -96,7 +97,8 @@ func (s *Server) Close() {
 	s.closing.Wait()
 }
 
-// close ends the sessions of a frontend, with what is under way in them or after it.
+// close ends the sessions of a frontend. It cancels their calls first if now is true, and
+// waits for them otherwise.
 func (d *frontend) close(now bool) {
 	for session := range d.mcp.Sessions() {
 		if now {
@@ -116,9 +118,9 @@ func (s *Server) newFrontend(who token.Caller) *frontend {
 		fixtureOptions(&mcp.ServerOptions{
 			Instructions: instructions(d.info, d.reads()),
 			Logger:       s.sdkLogger(),
-			// Tools do not change while a client is there.
+			// The tools of a session do not change.
 			Capabilities: withLogging(&mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}),
-			// One caller's tools are not another's.
+			// Callers have different tools.
 			SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { c.CacheScope = "private" },
 			GetSessionID: func() string { return d.tag + "-" + rand.Text() },
 		}))
@@ -131,26 +133,26 @@ func (s *Server) newFrontend(who token.Caller) *frontend {
 	return d
 }
 
-// reads lists what guests may read of the host.
+// reads returns the paths of the host that guests may read.
 func (d *frontend) reads() []string { return d.server.Service.Policy.Read }
 
-// declaredOnly answers what we do not have as a server should that does not have it. The
-// SDK would give empty lists.
+// declaredOnly answers the methods of features that the server does not have with "method
+// not found". The SDK would return empty lists.
 func declaredOnly(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
 		for _, family := range []string{"prompts/", "resources/", "completion/"} {
 			if strings.HasPrefix(method, family) {
-				return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: fmt.Sprintf("method not found: %q: there are tools here", method)}
+				return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: fmt.Sprintf("method not found: %q: this server has only tools", method)}
 			}
 		}
 		return next(ctx, method, r)
 	}
 }
 
-// ServeStdio serves one client until in ends or ctx does, and then ends what is under
-// way. Nothing but the protocol is written to out.
+// ServeStdio serves one client until in or ctx ends, and then cancels the calls that still
+// run. It writes only protocol messages to out.
 func (s *Server) ServeStdio(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error {
-	// What is under way ends with its connection, as the SDK has it, and with ctx.
+	// The SDK cancels calls when the connection ends; withClient cancels them with ctx, too.
 	err := s.frontendOf(token.Local).mcp.Run(withClient(ctx, ctx), &stdio{in: in, out: out, answers: s.Service.Answers})
 	if ctx.Err() != nil || errors.Is(err, io.EOF) {
 		return nil

@@ -12,9 +12,9 @@ import (
 )
 
 // SSEHandler serves /sse, for clients from before streamable HTTP: a GET opens a stream,
-// whose first event says where to POST. The run of a client ends with its stream.
+// whose first event has the URL for POSTs. The runs of a client end with its stream.
 //
-// The SDK has such a handler; this one knows whose stream it is.
+// Unlike the SDK's handler, it lets only the caller that opened a stream use it.
 func (s *Server) SSEHandler() http.Handler {
 	return &sse{server: s, open: map[string]*sseSession{}}
 }
@@ -47,7 +47,7 @@ func (h *sse) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (h *sse) servePost(w http.ResponseWriter, r *http.Request, d *frontend) {
-	// A form of another site can be posted anywhere, but not as this.
+	// A website can post a form to any host, but not with this content type.
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
 		http.Error(w, "Content-Type must be application/json", http.StatusUnsupportedMediaType)
 		return
@@ -56,7 +56,7 @@ func (h *sse) servePost(w http.ResponseWriter, r *http.Request, d *frontend) {
 	session := h.open[r.URL.Query().Get("sessionid")]
 	h.mu.Unlock()
 	if session == nil || session.frontend != d {
-		http.Error(w, "session not found: open a stream with GET first, and POST to where it says", http.StatusNotFound)
+		http.Error(w, "session not found: open a stream with GET first, and POST to the URL in its first event", http.StatusNotFound)
 		return
 	}
 	session.transport.ServeHTTP(w, r)
@@ -74,47 +74,46 @@ func (h *sse) serveStream(w http.ResponseWriter, r *http.Request, d *frontend) {
 		return
 	}
 	defer h.remove(id)
-	unhurried(w)
+	clearDeadlines(w)
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-cache")
 
-	// The stream is the client: when it breaks, so does the session, and with it all
-	// that is under way.
+	// The session and its calls end with the stream.
 	client, end := context.WithCancel(r.Context())
 	defer end()
 	connected, err := d.mcp.Connect(withClient(r.Context(), client), session.transport, nil)
 	if err != nil {
-		h.server.Logger.Debug("a stream broke before it began", "error", err)
+		h.server.Logger.Debug("cannot begin a session on a stream", "error", err)
 		return
 	}
-	over := make(chan struct{})
+	done := make(chan struct{})
 	go func() {
-		defer close(over)
+		defer close(done)
 		if err := connected.Wait(); err != nil {
 			h.server.Logger.Debug("a stream ended", "error", err)
 		}
 	}()
 	select {
 	case <-client.Done():
-	case <-over:
+	case <-done:
 	}
 	end()
 	if err := connected.Close(); err != nil {
 		h.server.Logger.Debug("a stream ended", "error", err)
 	}
-	<-over
+	<-done
 }
 
 func (h *sse) add(id string, s *sseSession) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	mine := 0
+	own := 0
 	for _, other := range h.open {
 		if other.frontend == s.frontend {
-			mine++
+			own++
 		}
 	}
-	if mine >= mostSessions {
+	if own >= maxSessions {
 		return false
 	}
 	h.open[id] = s

@@ -19,46 +19,47 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/token"
 )
 
-// stdio is a client on two pipes, a message a line. The SDK has such a transport, which
-// ends the session with the first line that it cannot read; this one says what is wrong
-// with it, and reads on. It also reads each line once, where that one does it four times.
+// stdio is the transport for one client on two pipes, with one message per line. The SDK's
+// transport ends the session at the first line that it cannot parse. This one answers with
+// the error and reads on. It also parses each line once, not four times.
 type stdio struct {
 	in  io.ReadCloser
 	out io.WriteCloser
-	// answers bounds what waits to be written to a client that does not read.
+	// answers bounds the answers that wait for a client that does not read.
 	answers *admission.Answers
 
-	heard  chan jsonrpc.Message
-	failed error // why there is no more, when heard is closed
-	closed chan struct{}
-	close  func() error
+	messages chan jsonrpc.Message
+	readErr  error // why messages is closed
+	closed   chan struct{}
+	close    func() error
 
 	writing sync.Mutex
 }
 
-// smallAnswer is what need not be counted: it is as small as what is known of a call.
+// smallAnswer is the size up to which an answer is not counted: it takes no more memory than
+// the call itself.
 const smallAnswer = 64 << 10
 
-// Connect begins to read.
+// Connect starts reading.
 func (s *stdio) Connect(context.Context) (mcp.Connection, error) {
-	s.heard, s.closed = make(chan jsonrpc.Message), make(chan struct{})
+	s.messages, s.closed = make(chan jsonrpc.Message), make(chan struct{})
 	s.close = sync.OnceValue(func() error {
 		close(s.closed)
 		return errors.Join(s.in.Close(), s.out.Close())
 	})
-	// In a goroutine of its own: not every pipe can be read until somebody says stop.
-	go s.listen()
+	// A goroutine reads, because the read of some pipes cannot be interrupted.
+	go s.readLines()
 	return s, nil
 }
 
-// SessionID: there is one client, and no other could take its place.
+// SessionID returns no id: the pipes have only one client.
 func (s *stdio) SessionID() string { return "" }
 
 func (s *stdio) Read(ctx context.Context) (jsonrpc.Message, error) {
 	select {
-	case m, ok := <-s.heard:
+	case m, ok := <-s.messages:
 		if !ok {
-			return nil, s.failed
+			return nil, s.readErr
 		}
 		return m, nil
 	case <-s.closed:
@@ -79,8 +80,8 @@ func (s *stdio) Write(ctx context.Context, m jsonrpc.Message) error {
 	if answer, ok := m.(*jsonrpc.Response); ok && len(text) > smallAnswer {
 		release, err := s.answers.Hold(token.Local.Name, int64(len(text)))
 		if err != nil {
-			// It says so in a few bytes, which the client will read one day.
-			return s.Write(ctx, wrong(answer.ID, jsonrpc.CodeInternalError, "%v", err))
+			// The error needs only a few bytes until the client reads it.
+			return s.Write(ctx, errorResponse(answer.ID, jsonrpc.CodeInternalError, "%v", err))
 		}
 		defer release()
 	}
@@ -92,31 +93,31 @@ func (s *stdio) Write(ctx context.Context, m jsonrpc.Message) error {
 
 func (s *stdio) Close() error { return s.close() }
 
-// listen hands on what the client says, until it says no more.
-func (s *stdio) listen() {
-	defer close(s.heard)
+// readLines passes the client's messages to Read until the input ends.
+func (s *stdio) readLines() {
+	defer close(s.messages)
 	in := bufio.NewReaderSize(s.in, 64<<10)
 	for {
 		line, tooLong, err := text.ReadLine(in, maxMessage)
 		if tooLong {
-			err = errors.Join(s.answer(wrong(jsonrpc.ID{}, jsonrpc.CodeInvalidRequest, "the message is longer than %d bytes", maxMessage)), err)
+			err = errors.Join(s.answer(errorResponse(jsonrpc.ID{}, jsonrpc.CodeInvalidRequest, "the message is longer than %d bytes", maxMessage)), err)
 		} else if line = bytes.TrimSpace(line); len(line) > 0 {
-			err = errors.Join(s.hand(line), err)
+			err = errors.Join(s.deliver(line), err)
 		}
 		if err != nil {
-			s.failed = io.EOF // as the SDK has it, also for a pipe that broke
+			s.readErr = io.EOF // also for a broken pipe, as in the SDK's transport
 			return
 		}
 	}
 }
 
-// hand passes the messages of a line to the reader, and answers invalid ones.
-func (s *stdio) hand(line []byte) error {
+// deliver passes the messages of a line to Read, and answers invalid ones.
+func (s *stdio) deliver(line []byte) error {
 	each := []json.RawMessage{line}
 	if line[0] == '[' {
-		// A batch, which the revision of March 2025 has: taken apart, and answered so.
+		// A batch, as in the revision 2025-03-26. Each message gets its own answer.
 		if err := json.Unmarshal(line, &each); err != nil || len(each) == 0 {
-			return s.answer(wrong(jsonrpc.ID{}, jsonrpc.CodeParseError, "this is not JSON, or an empty list: send one message a line"))
+			return s.answer(errorResponse(jsonrpc.ID{}, jsonrpc.CodeParseError, "the line is not JSON, or is an empty list: send one message per line"))
 		}
 	}
 	for _, text := range each {
@@ -128,7 +129,7 @@ func (s *stdio) hand(line []byte) error {
 			continue
 		}
 		select {
-		case s.heard <- m:
+		case s.messages <- m:
 		case <-s.closed:
 			return io.EOF
 		}
@@ -138,43 +139,44 @@ func (s *stdio) hand(line []byte) error {
 
 func (s *stdio) answer(r *jsonrpc.Response) error { return s.Write(context.Background(), r) }
 
-// parseMessage reads one message, or returns the answer to its sender. Names are compared
-// as they are: what reads "METHOD" as "method" sees another message than its neighbour.
+// parseMessage parses one message, or returns the error to answer with. The names of fields
+// are case-sensitive: a program that reads "METHOD" as "method" sees another message than
+// one that does not.
 func parseMessage(text []byte) (jsonrpc.Message, *jsonrpc.Response) {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(text, &fields); err != nil {
-		return nil, wrong(jsonrpc.ID{}, jsonrpc.CodeParseError, "this is not a JSON object: %v", err)
+		return nil, errorResponse(jsonrpc.ID{}, jsonrpc.CodeParseError, "the message is not a JSON object: %v", err)
 	}
 	id, err := parseID(fields["id"])
 	if err != nil {
-		return nil, wrong(jsonrpc.ID{}, jsonrpc.CodeInvalidRequest, "id: %v", err)
+		return nil, errorResponse(jsonrpc.ID{}, jsonrpc.CodeInvalidRequest, "id: %v", err)
 	}
 	if string(fields["jsonrpc"]) != `"2.0"` {
-		return nil, wrong(id, jsonrpc.CodeInvalidRequest, `jsonrpc is not "2.0"`)
+		return nil, errorResponse(id, jsonrpc.CodeInvalidRequest, `jsonrpc is not "2.0"`)
 	}
 	if raw, ok := fields["method"]; ok {
 		var method string
 		if err := json.Unmarshal(raw, &method); err != nil || method == "" {
-			return nil, wrong(id, jsonrpc.CodeInvalidRequest, "method is not the name of one")
+			return nil, errorResponse(id, jsonrpc.CodeInvalidRequest, "method is not a string, or is empty")
 		}
 		return &jsonrpc.Request{ID: id, Method: method, Params: fields["params"]}, nil
 	}
 	if !id.IsValid() {
-		return nil, wrong(id, jsonrpc.CodeInvalidRequest, "the message has neither a method nor an id")
+		return nil, errorResponse(id, jsonrpc.CodeInvalidRequest, "the message has neither a method nor an id")
 	}
 	response := &jsonrpc.Response{ID: id, Result: fields["result"]}
 	if raw, ok := fields["error"]; ok {
 		var failure jsonrpc.Error
 		if err := json.Unmarshal(raw, &failure); err != nil {
-			return nil, wrong(jsonrpc.ID{}, jsonrpc.CodeInvalidRequest, "error is not an object with a code and a message")
+			return nil, errorResponse(jsonrpc.ID{}, jsonrpc.CodeInvalidRequest, "error is not an object with a code and a message")
 		}
 		response.Error = &failure
 	}
 	return response, nil
 }
 
-// parseID reads what an answer repeats: text, or a whole number that every program can
-// hold.
+// parseID parses an id, which the answer repeats: a string, or an integer that a float64 can
+// represent.
 func parseID(raw json.RawMessage) (jsonrpc.ID, error) {
 	if len(raw) == 0 {
 		return jsonrpc.ID{}, nil
@@ -193,7 +195,8 @@ func parseID(raw json.RawMessage) (jsonrpc.ID, error) {
 	return id, nil
 }
 
-// wrong is the answer to what is no message. Where its id is not known, there is none.
-func wrong(id jsonrpc.ID, code int64, format string, args ...any) *jsonrpc.Response {
+// errorResponse returns the answer to an invalid message. It has no id if that of the
+// message is unknown.
+func errorResponse(id jsonrpc.ID, code int64, format string, args ...any) *jsonrpc.Response {
 	return &jsonrpc.Response{ID: id, Error: &jsonrpc.Error{Code: code, Message: fmt.Sprintf(format, args...)}}
 }

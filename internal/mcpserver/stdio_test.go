@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// rpcAnswer is what these tests read of an answer.
+// rpcAnswer has the parts of an answer that these tests read.
 type rpcAnswer struct {
 	ID    any
 	Error *struct {
@@ -26,8 +26,8 @@ func (c *stdioClient) ask(t *testing.T, line string) (a rpcAnswer) {
 	return a
 }
 
-// A line that is no message is answered, and the session goes on: what is under way in it
-// is somebody's work.
+// A line that is not a valid message is answered with an error. The session goes on, so
+// that calls in it are not lost.
 func TestStdioAnswersWhatIsNoMessage(t *testing.T) {
 	c := startStdio(t, fakeServer(t, nil))
 	c.send(t, initializeLine)
@@ -37,14 +37,14 @@ func TestStdioAnswersWhatIsNoMessage(t *testing.T) {
 		line string
 		id   any
 		code int
-		says string
+		want string
 	}{
 		{`{"jsonrpc":"2.0","id":2,`, nil, -32700, "not a JSON object"},
 		{`hello`, nil, -32700, "not a JSON object"},
 		{`"text"`, nil, -32700, "not a JSON object"},
 		{`{"jsonrpc":"2.0","id":2,"method":"ping"} {}`, nil, -32700, "not a JSON object"},
-		{`[]`, nil, -32700, "one message a line"},
-		{`[{`, nil, -32700, "one message a line"},
+		{`[]`, nil, -32700, "one message per line"},
+		{`[{`, nil, -32700, "one message per line"},
 		{`{"id":2,"method":"ping"}`, 2.0, -32600, "jsonrpc is not"},
 		{`{"jsonrpc":"1.0","id":"x","method":"ping"}`, "x", -32600, "jsonrpc is not"},
 		{`{"jsonrpc":"2.0","id":[],"method":"ping"}`, nil, -32600, "neither a string nor a number"},
@@ -58,11 +58,11 @@ func TestStdioAnswersWhatIsNoMessage(t *testing.T) {
 		{`{"jsonrpc":"2.0","id":2,"method":"ping","params":{"x":"` + strings.Repeat("x", 8<<20) + `"}}`, nil, -32600, "longer than 8388608 bytes"},
 	} {
 		got := c.ask(t, row.line)
-		if got.Error == nil || got.Error.Code != row.code || got.ID != row.id || !strings.Contains(got.Error.Message, row.says) {
-			t.Errorf("%.80s: %+v %+v; want id %v, code %d, %q", row.line, got, got.Error, row.id, row.code, row.says)
+		if got.Error == nil || got.Error.Code != row.code || got.ID != row.id || !strings.Contains(got.Error.Message, row.want) {
+			t.Errorf("%.80s: %+v %+v; want id %v, code %d, %q", row.line, got, got.Error, row.id, row.code, row.want)
 		}
 	}
-	// An answer to what nobody asked is nobody's.
+	// A response without a request is ignored.
 	c.send(t, `{"jsonrpc":"2.0","id":99,"result":{}}`)
 	c.send(t, "  \t ")
 	if got := c.ask(t, " "+callLine(5, "print")+" \r"); got.ID != 5.0 || got.Result["isError"] == true || got.Result["content"] == nil {
@@ -90,7 +90,7 @@ func TestStdioTakesBatchesApart(t *testing.T) {
 	}
 }
 
-// The last line of a client that forgets to end it counts.
+// The last line is read even if the client does not end it.
 func TestStdioReadsALastLineWithoutItsEnd(t *testing.T) {
 	c := startStdio(t, fakeServer(t, nil))
 	c.send(t, initializeLine)

@@ -14,7 +14,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// tool is one that agents call.
+// tool is a tool that agents call.
 type tool struct {
 	name, title, description string
 	input, output            schema
@@ -22,11 +22,11 @@ type tool struct {
 	call                     func(ctx context.Context, c call, a arguments) *mcp.CallToolResult
 }
 
-// annotations are the hints of a tool. All are sent, also the false ones: clients differ
-// in what they take an absent one for.
+// annotations are the hints of a tool. False ones are sent, too, because clients assume
+// different defaults for absent ones.
 type annotations struct{ readOnly, destructive, idempotent, openWorld bool }
 
-// toolsOf gives the tools of one caller.
+// toolsOf returns the tools of a frontend.
 func toolsOf(d *frontend) []tool {
 	i := d.info
 	reaches := len(i.Hosts) > 0
@@ -37,7 +37,7 @@ func toolsOf(d *frontend) []tool {
 			description: "Run a Python script in a fresh sandbox and get what it printed. " + sandboxWords(i, d.reads()) +
 				" Nothing is kept between calls. A value assigned to `result` comes back, if JSON can hold it.",
 			input: pythonInput(i), output: runOutput(),
-			// Its /tmp dies with it: without hosts, there is nothing that it could change.
+			// A script's /tmp is deleted after the run, so without hosts it can change nothing.
 			hints: annotations{readOnly: !reaches, destructive: reaches, idempotent: !reaches, openWorld: reaches},
 			call:  d.runPython,
 		},
@@ -45,7 +45,7 @@ func toolsOf(d *frontend) []tool {
 			name:        "check_python",
 			title:       "Check Python without running it",
 			description: "Find syntax errors, and what the language rules of restricted scripts refuse. Nothing is run." + restrictedWords(i),
-			input: arguing(map[string]schema{
+			input: argumentsSchema(map[string]schema{
 				"code": describedText("the Python source to check"),
 			}, "code"),
 			output: checkOutput(),
@@ -56,7 +56,7 @@ func toolsOf(d *frontend) []tool {
 			name:        "sandbox_info",
 			title:       "What the sandbox allows",
 			description: "Say what scripts may do here: limits, modules, hosts, isolation. Ask once, before you plan.",
-			input:       arguing(map[string]schema{}),
+			input:       argumentsSchema(map[string]schema{}),
 			output:      infoOutput(),
 			hints:       annotations{readOnly: true, idempotent: true},
 			call:        d.sandboxInfo,
@@ -67,7 +67,7 @@ func toolsOf(d *frontend) []tool {
 			name:        "run_command",
 			title:       "Run a command in a sandbox",
 			description: "Run a program with its arguments in a sandbox and get what it printed. No shell reads the arguments." + workspaceWords(d.server.Workspace) + " " + hostWords(i),
-			input: arguing(withLimits(i, policy.GuestCommand, map[string]schema{
+			input: argumentsSchema(withLimits(i, policy.GuestCommand, map[string]schema{
 				"command": {Type: "array", Items: &schema{Type: "string"}, MinItems: 1, Description: `the program and its arguments, such as ["ls", "-l"]`},
 				"stdin":   describedText("what the program reads from standard input"),
 			}), "command"),
@@ -79,36 +79,36 @@ func toolsOf(d *frontend) []tool {
 	return tools
 }
 
-// arguing is the schema of arguments: nothing but what it lists.
-func arguing(properties map[string]schema, required ...string) schema {
+// argumentsSchema returns the schema of a tool's arguments, which allows no others.
+func argumentsSchema(properties map[string]schema, required ...string) schema {
 	s, closed := object(properties, required...), false
 	s.Additional = &closed
 	return s
 }
 
 func pythonInput(i service.Info) schema {
-	return arguing(withLimits(i, policy.GuestScript, map[string]schema{
+	return argumentsSchema(withLimits(i, policy.GuestScript, map[string]schema{
 		"code":      describedText("the Python source to run"),
 		"stdin":     describedText("what the script reads from standard input"),
 		"variables": listOf(schema{Type: "string"}, "names of global variables to show after the run"),
 	}), "code")
 }
 
-// withLimits adds the limits that an agent may ask for.
+// withLimits adds the limits that an agent may set for this kind of guest.
 func withLimits(i service.Info, guest policy.Guest, properties map[string]schema) map[string]schema {
 	for _, limit := range policy.LimitTable() {
 		if slices.Contains(limit.Agents, guest) {
 			kind, unit, least := agentUnit(limit)
 			s := schema{Type: kind, unit: unit, Description: limit.Name + " limit in " + unit}
-			properties[limit.Argument()] = within(s, least, toAgent(limit, i.Maxima), toAgent(limit, i.Limits))
+			properties[limit.Argument()] = withBounds(s, least, toAgent(limit, i.Maxima), toAgent(limit, i.Limits))
 		}
 	}
 	return properties
 }
 
-// within bounds a number by the operator's maximum, and says so in words, too: not every
-// client shows the bounds of a schema to its model.
-func within(s schema, least, most, normal float64) schema {
+// withBounds bounds a number by the operator's maximum. The description has the bounds, too,
+// because not every client shows those of a schema to its model.
+func withBounds(s schema, least, most, normal float64) schema {
 	s.Minimum, s.Maximum, s.Default = &least, &most, normal
 	s.Description += fmt.Sprintf(" (%s unless you say otherwise, %s at most)", decimal(normal), decimal(most))
 	return s
@@ -129,7 +129,7 @@ func (d *frontend) addTools() {
 	}
 }
 
-// runOutput is the shape of an answer of run_python and run_command.
+// runOutput returns the output schema of run_python and run_command.
 func runOutput() schema {
 	return object(map[string]schema{
 		"status":      describedText("ok, or error if the code failed"),
@@ -158,7 +158,7 @@ func runOutput() schema {
 	}, "status", "outcome", "stdout", "stderr", "return_code", "variables", "error", "violations")
 }
 
-// usageOutput has what a run used, by the names of the limits.
+// usageOutput returns the schema of what a run used, with the names of the limits.
 func usageOutput() schema {
 	used := map[string]schema{}
 	for _, limit := range run.MeasuredLimits() {
@@ -205,7 +205,7 @@ func infoOutput() schema {
 	}, "limits", "maxima", "restricted", "modules", "hosts", "commands", "tier", "version")
 }
 
-// instructions tell a model once what all of it is for.
+// instructions tells a model what the server is for.
 func instructions(i service.Info, reads []string) string {
 	words := "Runs code that need not be trusted, behind walls. " + sandboxWords(i, reads) + " An answer with isError says what went wrong and what to change."
 	if i.Commands {
@@ -244,11 +244,11 @@ func workspaceWords(directory string) string {
 	return " It works in " + directory + "."
 }
 
-// structured is the form of an answer that programs read.
+// structured encodes the structured content of an answer.
 func structured(v any) json.RawMessage {
 	text, err := json.Marshal(v)
 	if err != nil {
-		return nil // the parts are JSON already; a test marshals every kind
+		return nil // cannot happen: a test encodes every kind of answer
 	}
 	return text
 }

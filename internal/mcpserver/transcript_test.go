@@ -20,8 +20,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the transcripts in testdata")
 
-// TestTranscripts says what goes over the wire: each file has the lines of a client, and
-// what the server says to them.
+// TestTranscripts pins the messages of the protocol: each file has the lines of a client and
+// the answers of the server.
 func TestTranscripts(t *testing.T) {
 	files, err := filepath.Glob("testdata/transcripts/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -36,27 +36,27 @@ func TestTranscripts(t *testing.T) {
 			if len(archive.Files) != 2 || archive.Files[0].Name != "client" || archive.Files[1].Name != "server" {
 				t.Fatal("a transcript has two parts, client and server")
 			}
-			said := converse(t, fakeServer(t, nil), string(archive.Files[0].Data))
+			got := converse(t, fakeServer(t, nil), string(archive.Files[0].Data))
 			if *update {
-				archive.Files[1].Data = []byte(said)
+				archive.Files[1].Data = []byte(got)
 				if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
 					t.Fatal(err)
 				}
 				return
 			}
-			if diff := cmp.Diff(string(archive.Files[1].Data), said); diff != "" {
-				t.Errorf("the server says something else (-want +got):\n%s", diff)
+			if diff := cmp.Diff(string(archive.Files[1].Data), got); diff != "" {
+				t.Errorf("the answers differ (-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
-// converse sends lines to a server over stdio, waits for the answer to each call before
-// the next, and gives all that was said, readable.
+// converse sends lines to a server over stdio and waits for the answer to each call before
+// it sends the next line. It returns the answers, indented.
 func converse(t *testing.T, s *mcpserver.Server, lines string) string {
 	t.Helper()
 	c := startStdio(t, s)
-	var said bytes.Buffer
+	var answers bytes.Buffer
 	for line := range strings.Lines(lines) {
 		if strings.TrimSpace(line) == "" {
 			continue
@@ -69,14 +69,14 @@ func converse(t *testing.T, s *mcpserver.Server, lines string) string {
 		if message.ID == nil {
 			continue
 		}
-		if err := json.Indent(&said, c.receive(t), "", "  "); err != nil {
+		if err := json.Indent(&answers, c.receive(t), "", "  "); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return said.String()
+	return answers.String()
 }
 
-// stdioClient is a client of the simplest kind: lines in, lines out.
+// stdioClient is a minimal client that sends and receives lines.
 type stdioClient struct {
 	in    *io.PipeWriter
 	out   *bufio.Reader

@@ -7,15 +7,15 @@ import (
 	"testing"
 )
 
-// TestTypeScriptClients has both official clients list, call, follow and abort, on each
-// transport, in each generation of the protocol.
+// TestTypeScriptClients lets both official clients list tools, call them, follow a run and
+// abort one, on each transport and in each generation of the protocol.
 func TestTypeScriptClients(t *testing.T) {
 	n := needsNode(t)
 	server := startHTTP(t, self(t))
 	for _, row := range []struct {
 		name, which, mode, transport, target string
-		version                              string // that must be agreed upon, if the client tells
-		logs                                 bool   // whether this revision has log messages for everybody
+		version                              string // that must be negotiated, if the client reports it
+		logs                                 bool   // whether this revision sends log messages without a request for them
 	}{
 		{"sdk 1 on stdio", "sdk", "default", "stdio", self(t), "", true},
 		{"sdk 1 on streamable HTTP", "sdk", "default", "http", server.url("/mcp"), "", true},
@@ -55,7 +55,7 @@ func TestTypeScriptClients(t *testing.T) {
 				t.Fatalf("%v in %s", err, stdout)
 			}
 			if row.version != "" && saw.Version != row.version {
-				t.Errorf("they speak %q", saw.Version)
+				t.Errorf("the version is %q", saw.Version)
 			}
 			if want := []string{"check_python", "run_command", "run_python", "sandbox_info"}; !slices.Equal(saw.Tools, want) {
 				t.Errorf("tools %v", saw.Tools)
@@ -77,6 +77,6 @@ func TestTypeScriptClients(t *testing.T) {
 			}
 		})
 	}
-	// When all have ended, and before the server does.
+	// Runs after all subtests have ended and before the server ends.
 	t.Cleanup(func() { waitForGuest(t, server.cmd.Process.Pid, false) })
 }

@@ -27,12 +27,12 @@ const (
 	initializedLine = `{"jsonrpc":"2.0","method":"notifications/initialized"}`
 )
 
-// newestLine is a call that says all that the newest revision wants to know.
+// newestLine is a call with the metadata that the newest revision requires.
 func newestLine(id int, code string) string {
 	return strings.Replace(callLine(id, code), `"params":{`, `"params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"a client","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}},`, 1)
 }
 
-// web is a client over HTTP of the simplest kind.
+// web is a minimal HTTP client.
 type web struct {
 	at      string
 	headers map[string]string
@@ -40,7 +40,7 @@ type web struct {
 
 func startWeb(t *testing.T, s *mcpserver.Server) *web { return startWebFor(t, s, nameAsSecret{}) }
 
-// startWebFor knows callers by other tokens.
+// startWebFor is startWeb with other tokens.
 func startWebFor(t *testing.T, s *mcpserver.Server, tokens httpapi.Finder) *web {
 	t.Helper()
 	server := httptest.NewServer(handlerOf(s, tokens))
@@ -49,7 +49,7 @@ func startWebFor(t *testing.T, s *mcpserver.Server, tokens httpapi.Finder) *web 
 	return &web{at: server.URL, headers: map[string]string{}}
 }
 
-// do sends a request. The caller closes what it gives.
+// do sends a request. The caller closes the body of the response.
 func (w *web) do(ctx context.Context, t *testing.T, method, path, body string) *http.Response {
 	t.Helper()
 	r, err := http.NewRequestWithContext(ctx, method, w.at+path, strings.NewReader(body))
@@ -71,8 +71,8 @@ func (w *web) do(ctx context.Context, t *testing.T, method, path, body string) *
 	return got
 }
 
-// say sends a request and reads all of the answer.
-func (w *web) say(t *testing.T, method, path, body string) (status int, answer string) {
+// roundTrip sends a request and reads the whole answer.
+func (w *web) roundTrip(t *testing.T, method, path, body string) (status int, answer string) {
 	t.Helper()
 	got := w.do(t.Context(), t, method, path, body)
 	defer got.Body.Close()
@@ -93,12 +93,12 @@ func (w *web) begin(t *testing.T) {
 	}
 	w.headers["Mcp-Session-Id"] = got.Header.Get("Mcp-Session-Id")
 	w.headers["Mcp-Protocol-Version"] = "2025-11-25"
-	if status, answer := w.say(t, http.MethodPost, "/mcp", initializedLine); status != http.StatusAccepted {
+	if status, answer := w.roundTrip(t, http.MethodPost, "/mcp", initializedLine); status != http.StatusAccepted {
 		t.Fatalf("%d %s", status, answer)
 	}
 }
 
-// newest makes the client one of the newest revision.
+// newest makes the client use the newest revision.
 func (w *web) newest() {
 	w.headers = map[string]string{"Mcp-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "run_python"}
 }
