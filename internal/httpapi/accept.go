@@ -18,7 +18,7 @@ func choose(r *http.Request, offers ...string) (string, error) {
 	}
 	best, chosen := 0.0, ""
 	for _, offer := range offers {
-		if q := liking(accept, offer); q > best {
+		if q := quality(accept, offer); q > best {
 			best, chosen = q, offer
 		}
 	}
@@ -28,8 +28,8 @@ func choose(r *http.Request, offers ...string) (string, error) {
 	return chosen, nil
 }
 
-// liking is the q value of the most specific range that covers the offer, or 0.
-func liking(accept, offer string) (q float64) {
+// quality returns the q value of the most specific range that covers the offer, or 0.
+func quality(accept, offer string) (q float64) {
 	kind, _, _ := strings.Cut(offer, "/")
 	specific := 0
 	for part := range strings.SplitSeq(accept, ",") {
@@ -48,7 +48,7 @@ func liking(accept, offer string) (q float64) {
 		}
 		if fits > specific {
 			specific, q = fits, 1
-			if text, said := parameters["q"]; said {
+			if text, ok := parameters["q"]; ok {
 				if q, err = strconv.ParseFloat(text, 64); err != nil {
 					q = 0
 				}

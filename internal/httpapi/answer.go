@@ -42,7 +42,7 @@ func (a *api) write(w http.ResponseWriter, r *http.Request, status int, kind str
 func (a *api) send(w http.ResponseWriter, status int, kind string, body []byte) {
 	out := a.head(w, status, kind, int64(len(body)))
 	if _, err := out.Write(body); err != nil {
-		a.Logger.Debug("an answer was not taken", "error", err)
+		a.Logger.Debug("cannot send an answer", "error", err)
 	}
 }
 
@@ -55,7 +55,7 @@ func (a *api) sendResult(w http.ResponseWriter, r *http.Request, result run.Resu
 	}
 	out := bufio.NewWriterSize(a.head(w, http.StatusOK, jsonType, int64(size)), pieceSize)
 	if err := errors.Join(jsonform.Encode(out, result), out.Flush()); err != nil {
-		a.Logger.Debug("an answer was not taken", "error", err)
+		a.Logger.Debug("cannot send an answer", "error", err)
 	}
 }
 

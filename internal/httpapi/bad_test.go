@@ -80,8 +80,8 @@ func TestBadRequests(t *testing.T) {
 		{"an empty key", "POST", "/v1/runs", script, []string{"Idempotency-Key: "}, 400, "1 to 255 printable"},
 		{"a long key", "POST", "/v1/runs", script, []string{"Idempotency-Key: " + strings.Repeat("k", 256)}, 400, "1 to 255 printable"},
 		{"a key that is no text", "POST", "/v1/runs", script, []string{"Idempotency-Key: \xc3\xa4"}, 400, "1 to 255 printable"},
-		{"a key for a stream", "POST", "/v1/runs", script, []string{"Idempotency-Key: k", "Accept: text/event-stream"}, 400, "does not go with a stream"},
-		{"a key for a check", "POST", "/v1/checks", script, []string{"Idempotency-Key: k"}, 400, "means nothing here"},
+		{"a key for a stream", "POST", "/v1/runs", script, []string{"Idempotency-Key: k", "Accept: text/event-stream"}, 400, "cannot be used with a stream"},
+		{"a key for a check", "POST", "/v1/checks", script, []string{"Idempotency-Key: k"}, 400, "leave it out here"},
 
 		{"a rebound name", "POST", "/v1/runs", script, []string{"Host: evil.example"}, 403, "not this machine"},
 		{"a rebound name with our port", "GET", "/v1/info", "", []string{"Host: evil.example:8734"}, 403, "not this machine"},
@@ -112,7 +112,7 @@ func TestLocalHosts(t *testing.T) {
 			t.Errorf("%s: %d %s", host, a.status, a.body)
 		}
 	}
-	// A prober names the machine as it likes, and learns nothing.
+	// Health checks may use any host name, because the answer reveals nothing.
 	if a := d.ask(http.MethodGet, "/healthz", "", "Host: pod.example"); a.status != http.StatusOK {
 		t.Errorf("health: %d %s", a.status, a.body)
 	}
@@ -149,7 +149,7 @@ func TestTokens(t *testing.T) {
 	}
 	for _, body := range refused {
 		if body != refused[0] {
-			t.Errorf("one can tell %s from %s", body, refused[0])
+			t.Errorf("refusals differ: %s and %s", body, refused[0])
 		}
 	}
 	two := d.request(http.MethodGet, "/v1/info", "", "Authorization: Bearer s3cret")
@@ -161,7 +161,7 @@ func TestTokens(t *testing.T) {
 		if a := d.ask(http.MethodGet, path, "", "Authorization: bearer s3cret", "Host: cordon.example"); a.status != http.StatusOK {
 			t.Errorf("%s: %d %s", path, a.status, a.body)
 		} else if path == "/other" && string(a.body) != "alice" {
-			t.Errorf("a mounted frontend takes %q for the caller", a.body)
+			t.Errorf("a mounted frontend gets the caller %q", a.body)
 		}
 	}
 	for _, path := range []string{"/healthz", "/readyz", "/openapi.json", "/docs"} {
@@ -171,7 +171,8 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// What is refused by the service, and what fails, keeps its class, and no more than that.
+// Refusals and failures of the service keep their class. The text of internal errors is not
+// sent.
 func TestErrorsOfTheService(t *testing.T) {
 	for _, test := range []struct {
 		name   string
@@ -204,18 +205,18 @@ func TestErrorsOfTheService(t *testing.T) {
 					t.Errorf("%d, Retry-After %q: %+v", a.status, a.header.Get("Retry-After"), p)
 				}
 				if a.header.Get(runIDHeader) == "" {
-					t.Error("there is no id to look for in the log")
+					t.Error("the answer has no run id")
 				}
 			}
 			if logged := d.log.String(); test.status == 500 && !strings.Contains(logged, "secret") {
-				t.Errorf("the log does not say why: %s", logged)
+				t.Errorf("the log does not have the error: %s", logged)
 			}
 		})
 	}
 }
 
-// raw talks to a frontend as no HTTP library would.
-func (d *frontend) raw(t *testing.T, said string) (net.Conn, *bufio.Reader) {
+// raw opens a connection and sends bytes without an HTTP library.
+func (d *frontend) raw(t *testing.T, data string) (net.Conn, *bufio.Reader) {
 	t.Helper()
 	conn, err := net.Dial("tcp", d.at)
 	if err != nil {
@@ -225,7 +226,7 @@ func (d *frontend) raw(t *testing.T, said string) (net.Conn, *bufio.Reader) {
 	if err := conn.SetDeadline(time.Now().Add(10 * time.Minute)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := io.WriteString(conn, said); err != nil {
+	if _, err := io.WriteString(conn, data); err != nil {
 		t.Fatal(err)
 	}
 	return conn, bufio.NewReader(conn)
@@ -247,7 +248,7 @@ func TestSlowClients(t *testing.T) {
 		o.BodyTimeout = 300 * time.Millisecond
 	})
 	const head = "POST /v1/runs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-	for _, test := range []struct{ name, said, answer string }{
+	for _, test := range []struct{ name, sent, answer string }{
 		{"no headers", "", ""},
 		{"half of the headers", head, ""},
 		{"no body", head + "Content-Length: 100\r\n\r\n", "408"},
@@ -257,12 +258,12 @@ func TestSlowClients(t *testing.T) {
 		{"a body where none belongs", "GET /v1/info HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n", "200"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			_, r := d.raw(t, test.said)
-			// Meanwhile others have the only place.
+			_, r := d.raw(t, test.sent)
+			// Meanwhile another client gets the only turn.
 			d := *d
 			d.t = t
 			if a := d.ask(http.MethodPost, "/v1/runs", `{"script": "pass"}`); a.status != http.StatusOK {
-				t.Errorf("somebody else: %d %s", a.status, a.body)
+				t.Errorf("another client: %d %s", a.status, a.body)
 			}
 			if got := readUntilClosed(t, r); !strings.HasPrefix(got, strings.TrimSpace("HTTP/1.1 "+test.answer)) && test.answer != "" || test.answer == "408" && !strings.Contains(got, "did not arrive within 300ms") {
 				t.Errorf("answer: %q", got)
@@ -271,7 +272,7 @@ func TestSlowClients(t *testing.T) {
 	}
 }
 
-// A body without a length is read as far as is allowed, and no further.
+// A body without a length is read up to the maximum.
 func TestHugeChunkedBody(t *testing.T) {
 	d := open(t, &fake{}, func(_ *service.Options, o *Options) { o.MaxBody = 100_000 })
 	conn, r := d.raw(t, "POST /v1/runs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n")
@@ -279,7 +280,7 @@ func TestHugeChunkedBody(t *testing.T) {
 	var sent atomic.Int64
 	var sender sync.WaitGroup
 	sender.Go(func() {
-		for range 10_000 { // 100 MB, if anybody took them
+		for range 10_000 { // 100 MB, if the server read them
 			if _, err := io.WriteString(conn, chunk); err != nil {
 				return
 			}
@@ -318,16 +319,16 @@ func TestSlowReaderOfAnAnswer(t *testing.T) {
 		t.Fatalf("%q, %v", line, err)
 	}
 	deadline := time.Now().Add(5 * time.Minute)
-	for !strings.Contains(d.log.String(), "an answer was not taken") {
+	for !strings.Contains(d.log.String(), "cannot send an answer") {
 		if time.Now().After(deadline) {
-			t.Fatal("the server waits for ever")
+			t.Fatal("the server waits forever")
 		}
 		<-time.After(10 * time.Millisecond)
 	}
 	conn.Close()
 }
 
-// The time that a body has is over with the body: a run may take longer than that.
+// The deadline of a body ends with the body: the run may take longer.
 func TestARunMayTakeLongerThanItsBody(t *testing.T) {
 	const timeout = 100 * time.Millisecond
 	d := open(t, &fake{run: func(ctx context.Context, req run.Request) (run.Result, error) {
@@ -343,7 +344,7 @@ func TestARunMayTakeLongerThanItsBody(t *testing.T) {
 	}
 }
 
-// Many large bodies at once are not the end of the memory.
+// The memory of all bodies together is bounded.
 func TestBodiesTogether(t *testing.T) {
 	began, release := make(chan struct{}), make(chan struct{})
 	d := open(t, &fake{run: func(context.Context, run.Request) (run.Result, error) {
@@ -375,6 +376,6 @@ func TestBodiesTogether(t *testing.T) {
 		}
 	}
 	if left := d.api.bodies.used.Load(); left != 0 {
-		t.Errorf("%d bytes are never given back", left)
+		t.Errorf("%d bytes are never released", left)
 	}
 }

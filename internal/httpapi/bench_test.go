@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// What the frontend itself costs, with a guest that costs nothing.
+// BenchmarkRun measures the frontend itself: the guest takes no time.
 func BenchmarkRun(b *testing.B) {
 	d := open(b, &fake{run: echo}, nil)
 	conn, err := net.Dial("tcp", d.at)

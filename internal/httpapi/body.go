@@ -89,7 +89,7 @@ func (a *api) bodyError(err error) error {
 		return withStatus(http.StatusRequestTimeout, run.Invalid, "the body did not arrive within %v", a.BodyTimeout)
 	}
 	// The error's text is Go's. The client has mostly disconnected by now.
-	return run.Errorf(run.Invalid, "the body ended before its time, or is not what its headers say")
+	return run.Errorf(run.Invalid, "the body ended early, or does not match its headers")
 }
 
 // jsonOnly refuses other content types, among them those that a web page may send without

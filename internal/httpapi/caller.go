@@ -25,8 +25,8 @@ func (a *api) caller(r *http.Request) (token.Caller, error) {
 	return token.Caller{}, withStatus(http.StatusUnauthorized, run.Forbidden, "a valid token is needed: send the header Authorization: Bearer TOKEN")
 }
 
-// bearer returns the secret of a request. It refuses two, because a proxy may have checked
-// the other one.
+// bearer returns the secret of a request. It refuses a request with two Authorization
+// headers, because a proxy may have checked the other one.
 func bearer(headers []string) (secret string, ok bool) {
 	if len(headers) != 1 {
 		return "", false
@@ -64,8 +64,9 @@ func local(r *http.Request) bool {
 	return err == nil && ip.Unmap().IsLoopback()
 }
 
-// near guards endpoints that reveal nothing and need no token, but are not for websites.
-func (a *api) near(next http.Handler) http.Handler {
+// withoutToken guards endpoints that reveal nothing and need no token, but are not for
+// websites.
+func (a *api) withoutToken(next http.Handler) http.Handler {
 	return a.answering(func(w http.ResponseWriter, r *http.Request) error {
 		if a.Tokens == nil {
 			if err := a.fromThisMachine(r); err != nil {

@@ -25,16 +25,16 @@ type Connections struct {
 
 // Bound returns a listener that refuses connections above the bounds.
 func (c Connections) Bound(l net.Listener) net.Listener {
-	b := &boundListener{Listener: l, Connections: c, leaving: make(chan struct{}, mostLeaving)}
+	b := &boundListener{Listener: l, Connections: c, leaving: make(chan struct{}, maxLeaving)}
 	if !c.Encrypted {
 		b.words = refusal()
 	}
 	return b
 }
 
-// mostLeaving bounds the refused connections that are kept open until the client has read
+// maxLeaving bounds the refused connections that are kept open until the client has read
 // the reason.
-const mostLeaving = 64
+const maxLeaving = 64
 
 type boundListener struct {
 	net.Listener
@@ -62,15 +62,15 @@ func (b *boundListener) Accept() (net.Conn, error) {
 			conn.Close()
 			continue
 		}
-		b.sendAway(conn)
+		b.refuse(conn)
 	}
 }
 
-// sendAway sends the reason and closes the connection. It waits for the request first,
+// refuse sends the reason and closes the connection. It waits for the request first,
 // because clients treat an earlier answer as an error, and closes only when the client has
-// stopped sending, because a reset would discard the answer. Only mostLeaving connections
+// stopped sending, because a reset would discard the answer. Only maxLeaving connections
 // get this time: without a bound they would be the flood.
-func (b *boundListener) sendAway(conn net.Conn) {
+func (b *boundListener) refuse(conn net.Conn) {
 	select {
 	case b.leaving <- struct{}{}:
 	default:

@@ -18,8 +18,8 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Many sockets at once: as many as there is room for are served, each of the others hears
-// why it is not, and when one goes, the next one comes in.
+// With many connections at once, those within the bound are served, the others are told why
+// they are refused, and when one closes, a new one is served.
 func TestConnectionsAreBounded(t *testing.T) {
 	const most, more = 50, 200
 	var refused atomic.Int64
@@ -28,7 +28,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 	var inside []net.Conn
 	for range most {
 		conn := dial(t, at)
-		if status, _, err := say(conn); err != nil || status != http.StatusOK {
+		if status, _, err := get(conn); err != nil || status != http.StatusOK {
 			t.Fatalf("%d, %v", status, err)
 		}
 		inside = append(inside, conn)
@@ -38,8 +38,8 @@ func TestConnectionsAreBounded(t *testing.T) {
 		group.Go(func() {
 			conn := dial(t, at)
 			defer conn.Close()
-			// Those above mostLeaving may be hung up on before they have read.
-			status, body, err := say(conn)
+			// Connections above maxLeaving may be closed before they have read the answer.
+			status, body, err := get(conn)
 			var p Problem
 			if err == nil && (status != http.StatusTooManyRequests || json.Unmarshal(body, &p) != nil || p.Class != run.Busy || !strings.Contains(p.Detail, "too many connections")) {
 				t.Errorf("%d %s", status, body)
@@ -51,17 +51,17 @@ func TestConnectionsAreBounded(t *testing.T) {
 		t.Errorf("%d of %d were refused", n, more)
 	}
 
-	// Each refused connection gets the answer, also one that has sent something.
+	// Each refused connection gets the answer, also one that has sent a request.
 	for range 3 {
 		conn := dial(t, at)
-		if status, _, err := say(conn); err != nil || status != http.StatusTooManyRequests {
+		if status, _, err := get(conn); err != nil || status != http.StatusTooManyRequests {
 			t.Errorf("%d, %v", status, err)
 		}
 		conn.Close()
 	}
-	// Those who were there first have noticed nothing.
+	// The first connections are still served.
 	for _, conn := range inside {
-		if status, _, err := say(conn); err != nil || status != http.StatusOK {
+		if status, _, err := get(conn); err != nil || status != http.StatusOK {
 			t.Fatalf("%d, %v", status, err)
 		}
 	}
@@ -69,7 +69,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 	eventually(t, func() bool {
 		conn := dial(t, at)
 		defer conn.Close()
-		status, _, err := say(conn)
+		status, _, err := get(conn)
 		return err == nil && status == http.StatusOK
 	})
 	if err := server.Close(); err != nil {
@@ -77,11 +77,11 @@ func TestConnectionsAreBounded(t *testing.T) {
 	}
 }
 
-// Without a key nothing can be said: who comes above the bound is hung up on.
+// Before the TLS handshake no answer can be sent: connections above the bound are closed.
 func TestEncryptedConnectionsAreBounded(t *testing.T) {
 	at, _ := startLimited(t, Connections{Most: 1, Encrypted: true})
 	first := dial(t, at)
-	if status, _, err := say(first); err != nil || status != http.StatusOK {
+	if status, _, err := get(first); err != nil || status != http.StatusOK {
 		t.Fatalf("%d, %v", status, err)
 	}
 	if got, err := io.ReadAll(dial(t, at)); len(got) > 0 || err != nil && !errors.Is(err, net.ErrClosed) && !strings.Contains(err.Error(), "reset") {
@@ -118,8 +118,8 @@ func dial(t *testing.T, at string) net.Conn {
 	return conn
 }
 
-// say asks for something, and gives the answer.
-func say(conn net.Conn) (status int, body []byte, err error) {
+// get sends a request and returns the answer.
+func get(conn net.Conn) (status int, body []byte, err error) {
 	if err := conn.SetDeadline(time.Now().Add(5 * time.Minute)); err != nil {
 		return 0, nil, err
 	}
@@ -135,8 +135,8 @@ func say(conn net.Conn) (status int, body []byte, err error) {
 	return response.StatusCode, body, err
 }
 
-// A client that goes on to send what was refused gets its answer all the same: also after
-// half a second, which is how long the server would wait by itself.
+// A client that keeps sending a refused body still gets its answer, also after half a
+// second, which is how long net/http would wait.
 func TestRefusedBodyIsTakenForAWhile(t *testing.T) {
 	d := open(t, &fake{run: echo}, func(_ *service.Options, o *Options) { o.MaxBody = 1 << 20 })
 	conn, answers := d.raw(t, "POST /v1/runs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 2097152\r\n\r\n")

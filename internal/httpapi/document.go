@@ -14,8 +14,7 @@ import (
 
 const schemaPrefix = "#/components/schemas/"
 
-// newDocument describes the endpoints, with the schemas of the types that are read and
-// written.
+// newDocument describes the endpoints, with the schemas of their requests and answers.
 func newDocument(version string) *huma.OpenAPI {
 	schemas := huma.NewMapRegistry(schemaPrefix, huma.DefaultSchemaNamer)
 	document := &huma.OpenAPI{
@@ -33,12 +32,12 @@ func newDocument(version string) *huma.OpenAPI {
 		},
 		// A service without tokens requires none.
 		Security: []map[string][]string{{"token": {}}, {}},
-		Servers:  []*huma.Server{{URL: "http://127.0.0.1:8734", Description: "where cordon serve listens if nobody says otherwise"}},
+		Servers:  []*huma.Server{{URL: "http://127.0.0.1:8734", Description: "the default address of cordon serve"}},
 	}
 	for _, e := range endpoints {
 		document.AddOperation(e.operation(schemas))
 	}
-	give(schemas)
+	completeSchemas(schemas)
 	return document
 }
 

@@ -16,10 +16,9 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-var update = flag.Bool("update", false, "write testdata anew")
+var update = flag.Bool("update", false, "rewrite testdata")
 
-// The document is a promise to every client that was made of it: its changes are looked
-// at.
+// Clients are generated from the document, so its changes must be reviewed.
 func TestDocumentIsTheCommittedOne(t *testing.T) {
 	text, err := encode(newDocument("test"))
 	if err != nil {
@@ -40,7 +39,7 @@ func TestDocumentIsTheCommittedOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(want, pretty.Bytes()) {
-		t.Error("the OpenAPI document has changed: go test ./internal/httpapi -update, and look at the difference")
+		t.Error("the OpenAPI document has changed: go test ./internal/httpapi -update, and review the difference")
 	}
 }
 
@@ -87,18 +86,18 @@ func TestEverythingHasWords(t *testing.T) {
 	for name, schema := range newDocument("test").Components.Schemas.Map() {
 		used[name] = true
 		if schema.Description == "" {
-			t.Errorf("%s has no words", name)
+			t.Errorf("%s has no description", name)
 		}
 		for property, field := range schema.Properties {
 			used[name+"."+property] = true
 			if field.Description == "" {
-				t.Errorf("%s.%s has no words", name, property)
+				t.Errorf("%s.%s has no description", name, property)
 			}
 		}
 	}
 	for path := range words {
 		if !used[path] {
-			t.Errorf("there are words for %s, which does not exist", path)
+			t.Errorf("there is a description of %s, which does not exist", path)
 		}
 	}
 }
@@ -138,11 +137,11 @@ func TestDocumentsAreServed(t *testing.T) {
 		t.Errorf("the policy is %q", policy)
 	}
 	if !strings.Contains(text, `{&#34;$type&#34;`) {
-		t.Error("words are not escaped")
+		t.Error("descriptions are not escaped")
 	}
 }
 
-// What the tests hold answers against must be able to say no.
+// The schemas against which the tests validate answers must refuse wrong ones.
 func TestTheDocumentIsStrict(t *testing.T) {
 	problem := specification(t).Components.Schemas["Problem"].Value
 	fine := map[string]any{"type": "urn:cordon:error:busy", "title": "t", "status": 429.0, "detail": "d", "class": "busy"}
@@ -158,7 +157,7 @@ func TestTheDocumentIsStrict(t *testing.T) {
 	}
 }
 
-// The page for users knows every endpoint and every class.
+// docs/http.md has every endpoint and every class.
 func TestThePageInTheRepository(t *testing.T) {
 	page, err := os.ReadFile("../../docs/http.md")
 	if err != nil {

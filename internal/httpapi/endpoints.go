@@ -33,7 +33,7 @@ type endpoint struct {
 	serve        func(a *api) handler
 
 	body   reflect.Type // of the request, nil for none
-	answer reflect.Type // nil for none, or for what is not JSON
+	answer reflect.Type // nil for none, or if it is not JSON
 	status int
 	kind   string // of the answer, if it is not JSON
 	keys   bool   // takes an Idempotency-Key
@@ -51,7 +51,7 @@ type Opened struct {
 	ID string `json:"id"`
 }
 
-// Health is the answer of a service that is well.
+// Health is the answer of a healthy service.
 type Health struct {
 	Status string `json:"status"`
 }

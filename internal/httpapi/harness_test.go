@@ -23,10 +23,10 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// fake is a Runner that does what a test says. It validates a request and takes a turn,
-// as a Runner does.
+// fake is a Runner whose run and check are functions of a test. Like a Runner, it validates
+// a request and waits for its turn.
 type fake struct {
-	line  *admission.Line // nil: one with room for all
+	line  *admission.Line // nil: open makes a large one
 	run   func(ctx context.Context, req run.Request) (run.Result, error)
 	check func(ctx context.Context, c run.Check) ([]run.Finding, error)
 }
@@ -59,7 +59,7 @@ func (f *fake) Tiers() []policy.Tier { return []policy.Tier{policy.TierProcess} 
 
 func (f *fake) Enforcement() run.Enforcement { return run.Enforcement{Tier: policy.TierProcess} }
 
-// good is a Result of a guest that went well.
+// good returns the Result of a guest that succeeded.
 func good(value string) run.Result {
 	return run.Result{
 		Status: run.StatusOK, Outcome: run.Succeeded, Value: json.RawMessage(value), ExitCode: new(0),
@@ -67,7 +67,7 @@ func good(value string) run.Result {
 	}
 }
 
-// canceled is a Result of a guest that was not to go on.
+// canceled returns the Result of a guest that was canceled.
 func canceled() run.Result {
 	return run.Result{
 		Status: run.StatusError, Outcome: run.Canceled, ErrorType: run.Canceled.ErrorType(),
@@ -75,7 +75,7 @@ func canceled() run.Result {
 	}
 }
 
-// echo gives the script back as its value.
+// echo returns the script as the value of the Result.
 func echo(_ context.Context, req run.Request) (run.Result, error) {
 	text, err := json.Marshal(req.Script.Source)
 	result := good(string(text))
@@ -95,7 +95,7 @@ type frontend struct {
 	log     *lines
 }
 
-// lines is a log that many may write to.
+// lines is a log that is safe for concurrent use.
 type lines struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -113,7 +113,7 @@ func (l *lines) String() string {
 	return l.b.String()
 }
 
-// open starts a server; change may change what it is made of.
+// open starts a server. change, if not nil, may change its options.
 func open(t testing.TB, runner service.Runner, change func(*service.Options, *Options)) *frontend {
 	t.Helper()
 	if f, ours := runner.(*fake); ours {
@@ -142,7 +142,7 @@ func open(t testing.TB, runner service.Runner, change func(*service.Options, *Op
 	d := &frontend{t: t, api: a, at: listener.Addr().String(), service: o.Service, server: NewServer(h, o.Logger), spec: specification(t), log: log}
 	d.client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 1000}, Timeout: time.Minute}
 	if o.BodyTimeout > 0 {
-		d.server.ReadHeaderTimeout = o.BodyTimeout // who tests the one tests the other
+		d.server.ReadHeaderTimeout = o.BodyTimeout // tests of slow bodies also test slow headers
 	}
 	var served sync.WaitGroup
 	served.Go(func() { _ = d.server.Serve(listener) })
@@ -159,12 +159,12 @@ func open(t testing.TB, runner service.Runner, change func(*service.Options, *Op
 	return d
 }
 
-// watchLeaks looks, after all that is cleaned up later, whether somebody stayed.
+// watchLeaks reports goroutines that are still there after all later cleanups.
 func watchLeaks(t testing.TB) {
 	before := goleak.IgnoreCurrent()
 	t.Cleanup(func() {
 		err := goleak.Find(before)
-		for range 10 { // a connection that was cut short waits for half a second
+		for range 10 { // a connection that the server ends early stays open for half a second
 			if err == nil {
 				return
 			}
@@ -174,14 +174,14 @@ func watchLeaks(t testing.TB) {
 	})
 }
 
-// answer is what came back.
+// answer is an HTTP response.
 type answer struct {
 	status int
 	header http.Header
 	body   []byte
 }
 
-// request makes one; headers are "Name: value".
+// request returns a request. Headers have the form "Name: value".
 func (d *frontend) request(method, path, body string, headers ...string) *http.Request {
 	d.t.Helper()
 	r, err := http.NewRequestWithContext(d.t.Context(), method, "http://"+d.at+path, strings.NewReader(body))
@@ -202,7 +202,7 @@ func (d *frontend) request(method, path, body string, headers ...string) *http.R
 	return r
 }
 
-// ask sends a request and holds the answer against the document.
+// ask sends a request and validates the answer against the document.
 func (d *frontend) ask(method, path, body string, headers ...string) answer {
 	d.t.Helper()
 	return d.do(d.request(method, path, body, headers...))
@@ -215,8 +215,8 @@ func (d *frontend) do(r *http.Request) answer {
 	return a
 }
 
-// fetch is do for many: to hold an answer against the document takes longer than to get
-// it.
+// fetch is do without the validation, which takes longer than the request. It is for tests
+// with many requests.
 func (d *frontend) fetch(r *http.Request) answer {
 	d.t.Helper()
 	response, err := d.client.Do(r)
@@ -231,7 +231,7 @@ func (d *frontend) fetch(r *http.Request) answer {
 	return answer{response.StatusCode, response.Header, body}
 }
 
-// validate looks whether the document has such an answer, and its headers are there.
+// validate checks that the document has such an answer, and that its headers are set.
 func (d *frontend) validate(method, path string, a answer) {
 	d.t.Helper()
 	if a.header.Get("Cache-Control") != "no-store" || a.header.Get("X-Content-Type-Options") != "nosniff" {
@@ -242,7 +242,7 @@ func (d *frontend) validate(method, path string, a answer) {
 	if item := d.item(path); item != nil && item.GetOperation(method) != nil {
 		declared := item.GetOperation(method).Responses.Value(strconv.Itoa(a.status))
 		if declared == nil {
-			d.t.Errorf("%s %s: the document knows no status %d: %s", method, path, a.status, a.body)
+			d.t.Errorf("%s %s: the document has no status %d: %s", method, path, a.status, a.body)
 			return
 		}
 		if len(declared.Value.Content) == 0 {
@@ -253,13 +253,13 @@ func (d *frontend) validate(method, path string, a answer) {
 		}
 		media := declared.Value.Content[kind]
 		if media == nil {
-			d.t.Errorf("%s %s: the document knows no %q for %d", method, path, kind, a.status)
+			d.t.Errorf("%s %s: the document has no %q for %d", method, path, kind, a.status)
 			return
 		}
 		schema = media.Schema.Value
 	}
 	if a.status >= 400 && kind != "application/problem+json" {
-		d.t.Errorf("%s %s: %d comes as %q", method, path, a.status, kind)
+		d.t.Errorf("%s %s: %d has the content type %q", method, path, a.status, kind)
 	}
 	if method == http.MethodHead || !strings.HasSuffix(kind, "json") {
 		return
@@ -279,7 +279,7 @@ func (d *frontend) conforms(schema *openapi3.Schema, body []byte) {
 	}
 }
 
-// item finds the path in the document.
+// item returns the entry of a path in the document.
 func (d *frontend) item(path string) *openapi3.PathItem {
 	for template, item := range d.spec.Paths.Map() {
 		want, got := strings.Split(template, "/"), strings.Split(path, "/")
@@ -294,17 +294,17 @@ func (d *frontend) item(path string) *openapi3.PathItem {
 	return nil
 }
 
-// eventually waits until something is so.
-func eventually(t testing.TB, so func() bool) {
+// eventually waits until a condition is true.
+func eventually(t testing.TB, condition func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(5 * time.Minute); !so(); <-time.After(time.Millisecond) {
+	for deadline := time.Now().Add(5 * time.Minute); !condition(); <-time.After(time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatal("it never was")
+			t.Fatal("the condition never became true")
 		}
 	}
 }
 
-// problem reads one.
+// problem decodes a Problem.
 func (d *frontend) problem(a answer) Problem {
 	d.t.Helper()
 	var p Problem
@@ -317,7 +317,7 @@ func (d *frontend) problem(a answer) Problem {
 	return p
 }
 
-// result reads one.
+// result decodes a Result.
 func (d *frontend) result(a answer) (result struct {
 	ID      string          `json:"id"`
 	Status  run.Status      `json:"status"`

@@ -11,7 +11,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// countedHook is one whose calls do nothing.
+// countedHook is a hook that counts its calls.
 type countedHook struct{ calls, closed atomic.Int64 }
 
 func (h *countedHook) Call(context.Context, any, any) (run.Result, error) {
@@ -28,7 +28,7 @@ func (h *countedHook) Close() error {
 	return nil
 }
 
-// A key is for one request: the same body for another hook is another one.
+// A key belongs to one request: the same body for another hook is another request.
 func TestAKeyIsForOnePath(t *testing.T) {
 	var made []*countedHook
 	d := open(t, &fake{}, func(so *service.Options, _ *Options) {
@@ -55,7 +55,8 @@ func TestAKeyIsForOnePath(t *testing.T) {
 	}
 }
 
-// A client that leaves before the hook is open never learns its id, and cannot close it.
+// A client that disconnects before the hook is open does not learn its id and cannot close
+// it, so the service closes the hook.
 func TestHookOfLostClientIsClosed(t *testing.T) {
 	began, hook := make(chan struct{}), &countedHook{}
 	d := open(t, &fake{}, func(so *service.Options, _ *Options) {

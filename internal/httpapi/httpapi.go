@@ -99,7 +99,7 @@ func build(o Options) (*api, http.Handler, error) {
 		mux.Handle(path, a.guarded(a.mounted(mounted)))
 	}
 	mux.Handle("/", a.guarded(a.answering(func(_ http.ResponseWriter, r *http.Request) error {
-		return run.Errorf(run.Unknown, "there is no %q here: /docs lists what there is", r.URL.Path)
+		return run.Errorf(run.Unknown, "there is no %q here: /docs lists the endpoints", r.URL.Path)
 	})))
 	return a, a.prepared(mux), nil
 }
@@ -153,7 +153,7 @@ func (a *api) answering(h handler) http.Handler {
 	})
 }
 
-// methods of one path.
+// methods has the handlers of one path, by method.
 type methods map[string]http.Handler
 
 func (m methods) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -173,7 +173,7 @@ func (a *api) routes() map[string]methods {
 		case forCallers:
 			h = a.guarded(h)
 		case forNeighbours:
-			h = a.near(h)
+			h = a.withoutToken(h)
 		}
 		if paths[e.path] == nil {
 			paths[e.path] = methods{}
@@ -187,7 +187,7 @@ func (a *api) routes() map[string]methods {
 		allowed := slices.Sorted(maps.Keys(m))
 		m[""] = a.guarded(a.answering(func(w http.ResponseWriter, r *http.Request) error {
 			w.Header().Set("Allow", strings.Join(allowed, ", "))
-			return withStatus(http.StatusMethodNotAllowed, run.Invalid, "%s does not go with %s: write %s", r.Method, r.URL.Path, strings.Join(allowed, " or "))
+			return withStatus(http.StatusMethodNotAllowed, run.Invalid, "%s is not allowed for %s: use %s", r.Method, r.URL.Path, strings.Join(allowed, " or "))
 		}))
 	}
 	return paths

@@ -29,16 +29,16 @@ const (
 type kept struct {
 	service.Answer
 	runID   string
-	passing bool // not to be kept
+	discard bool // not to be kept
 }
 
 // keyed is the state of the request with one key.
 type keyed struct {
-	key   string
-	print [sha256.Size]byte // of the request
-	done  chan struct{}     // closed at its end
+	key  string
+	hash [sha256.Size]byte // of the request
+	done chan struct{}     // closed at its end
 
-	// From the end on:
+	// Set when done is closed:
 	ok      bool
 	answer  kept
 	expires time.Time
@@ -50,7 +50,7 @@ func (k *keyed) size() int64 { return int64(len(k.key)) + jsonform.Size(k.answer
 // loses its oldest answer, so that a flood of one caller does not evict the others'.
 type keyStore struct {
 	mu      sync.Mutex
-	callers map[string]*keysOf
+	callers map[string]*callerKeys
 	count   int
 	bytes   int64
 
@@ -58,15 +58,15 @@ type keyStore struct {
 	mostBytes int64
 }
 
-// keysOf has the keys of one caller.
-type keysOf struct {
+// callerKeys has the keys of one caller.
+type callerKeys struct {
 	byKey map[string]*keyed
 	old   list.List // of *keyed that have an answer, the oldest first
 	bytes int64
 }
 
 func newKeyStore() *keyStore {
-	return &keyStore{callers: map[string]*keysOf{}, most: mostKept, mostBytes: mostKeptBytes}
+	return &keyStore{callers: map[string]*callerKeys{}, most: mostKept, mostBytes: mostKeptBytes}
 }
 
 func hasKey(r *http.Request) bool { return len(r.Header.Values(keyHeader)) > 0 }
@@ -81,13 +81,13 @@ func (a *api) byKey(w http.ResponseWriter, r *http.Request, body []byte, do func
 	if !validKey(key) {
 		return kept{}, run.Errorf(run.Invalid, "the Idempotency-Key must have 1 to %d printable ASCII characters", maxKey)
 	}
-	print := sha256.Sum256(append([]byte(r.URL.Path+"\x00"), body...))
+	hash := sha256.Sum256(append([]byte(r.URL.Path+"\x00"), body...))
 	for {
-		k, first := a.keys.begin(who(r.Context()).Name, key, print)
+		k, first := a.keys.begin(who(r.Context()).Name, key, hash)
 		if first {
 			return a.first(r, k, do)
 		}
-		if k.print != print {
+		if k.hash != hash {
 			return kept{}, withStatus(http.StatusUnprocessableEntity, run.Invalid, "the Idempotency-Key was used for another request: take a new one for each, and the same one to repeat it")
 		}
 		select {
@@ -103,14 +103,14 @@ func (a *api) byKey(w http.ResponseWriter, r *http.Request, body []byte, do func
 			w.Header().Set(replayedHeader, "true")
 			return again, nil
 		}
-		// The first request gave no answer to keep: the next one runs.
+		// The first request has no answer to keep, so one of the others runs.
 	}
 }
 
 func (a *api) first(r *http.Request, k *keyed, do func() (kept, error)) (answer kept, err error) {
 	ended := false
-	defer func() { // also if do panics: others wait for it
-		a.keys.end(who(r.Context()).Name, k, answer, ended && err == nil && !answer.passing)
+	defer func() { // also if do panics, because other requests wait
+		a.keys.end(who(r.Context()).Name, k, answer, ended && err == nil && !answer.discard)
 	}()
 	answer, err = do()
 	ended = true
@@ -131,12 +131,12 @@ func validKey(key string) bool {
 
 // begin returns the state of a key. If first is true, the key is new and the caller must
 // call end.
-func (s *keyStore) begin(caller, key string, print [sha256.Size]byte) (k *keyed, first bool) {
+func (s *keyStore) begin(caller, key string, hash [sha256.Size]byte) (k *keyed, first bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := s.callers[caller]
 	if c == nil {
-		c = &keysOf{byKey: map[string]*keyed{}}
+		c = &callerKeys{byKey: map[string]*keyed{}}
 		s.callers[caller] = c
 	}
 	for front := c.old.Front(); front != nil && !time.Now().Before(front.Value.(*keyed).expires); front = c.old.Front() {
@@ -145,7 +145,7 @@ func (s *keyStore) begin(caller, key string, print [sha256.Size]byte) (k *keyed,
 	if k = c.byKey[key]; k != nil {
 		return k, false
 	}
-	k = &keyed{key: key, print: print, done: make(chan struct{})}
+	k = &keyed{key: key, hash: hash, done: make(chan struct{})}
 	c.byKey[key] = k
 	return k, true
 }
@@ -174,7 +174,7 @@ func (s *keyStore) end(caller string, k *keyed, answer kept, ok bool) {
 	}
 }
 
-func (s *keyStore) forget(c *keysOf, e *list.Element) {
+func (s *keyStore) forget(c *callerKeys, e *list.Element) {
 	k := c.old.Remove(e).(*keyed)
 	delete(c.byKey, k.key)
 	c.bytes -= k.size()

@@ -46,7 +46,7 @@ func TestIdempotencyKeys(t *testing.T) {
 		t.Errorf("another body: %d %s", a.status, a.body)
 	}
 	if a := ask("b", "k1", "y"); a.status != http.StatusOK {
-		t.Errorf("somebody else's key is in the way: %d %s", a.status, a.body)
+		t.Errorf("the key of another caller conflicts: %d %s", a.status, a.body)
 	}
 	for _, script := range []string{"canceled", "error"} {
 		before := runs.Load()
@@ -58,11 +58,11 @@ func TestIdempotencyKeys(t *testing.T) {
 	}
 }
 
-// hammer: of many at once with the same key one runs, and all have its Result.
+// hammer: of many concurrent requests with the same key, one runs and all get its Result.
 func TestKeysHammer(t *testing.T) {
 	var runs, failures atomic.Int32
 	d := open(t, &fake{run: func(_ context.Context, req run.Request) (run.Result, error) {
-		if failures.Add(1)%3 == 1 { // the first of three comes to nothing
+		if failures.Add(1)%3 == 1 { // the first of three fails
 			return run.Result{}, errors.New("no")
 		}
 		runs.Add(1)
@@ -78,7 +78,7 @@ func TestKeysHammer(t *testing.T) {
 			for {
 				a := d.fetch(d.request(http.MethodPost, "/v1/runs", `{"script": "`+key+`"}`, "Idempotency-Key: "+key))
 				if a.status == http.StatusInternalServerError || a.status == http.StatusTooManyRequests {
-					continue // ours, and not kept
+					continue // a failure of the fake, which is not kept
 				}
 				if got := d.result(a); string(got.Value) != `"`+key+`"` {
 					t.Errorf("%s got %s", key, got.Value)
@@ -156,7 +156,7 @@ func TestKeyStoreForgets(t *testing.T) {
 			put("mallory", fmt.Sprint(i), 1000)
 		}
 		if !has("alice", "a") {
-			t.Error("mallory's flood took alice's key")
+			t.Error("mallory's flood evicted alice's key")
 		}
 		if has("mallory", "0") || !has("mallory", "9") || s.count != 4 {
 			t.Errorf("%d are kept", s.count)
@@ -167,7 +167,7 @@ func TestKeyStoreForgets(t *testing.T) {
 		}
 		put("bob", "too large", 20_000)
 		if has("bob", "too large") || !has("alice", "a") {
-			t.Error("an answer above the bound pushed others out")
+			t.Error("an answer above the bound evicted others")
 		}
 		<-time.After(keptFor - time.Second)
 		if !has("alice", "a") {

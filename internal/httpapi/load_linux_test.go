@@ -16,14 +16,14 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/service"
 )
 
-// A thousand clients that keep their connections, a quarter of the guests hostile, and a
-// line for a few, and clients of another token that never read: everybody gets a right Result or is sent away at once, and nothing is
-// left of it all.
+// Load from a thousand clients that keep their connections, with a short queue. A quarter of
+// the guests is hostile, and clients with another token never read. Each client gets a
+// correct Result or is refused at once, and no files or processes are left.
 func TestLoad(t *testing.T) {
 	hosttest.Slow(t, "takes a quarter of a minute")
 	hosttest.Needs(t, "wrk")
 	before := countResources(t)
-	t.Cleanup(func() { // after all that is cleaned up
+	t.Cleanup(func() { // runs after all other cleanups
 		deadline := time.Now().Add(5 * time.Minute)
 		for after := countResources(t); after != before; after = countResources(t) {
 			if time.Now().After(deadline) {
@@ -36,11 +36,11 @@ func TestLoad(t *testing.T) {
 	d := openReal(t, cordon.Options{Concurrent: 8, Queue: 64}, func(_ *service.Options, o *Options) {
 		o.Tokens = tokens{"good": {Name: "load"}, "m": {Name: "mute", Quota: admission.Quota{Concurrent: 2}}}
 	})
-	for range 20 { // who never read, all the while
+	for range 20 { // clients that never read, during the whole test
 		body := `{"script": "result = 'x' * (7 << 20)"}`
 		d.raw(t, "POST /v1/runs HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer m\r\nContent-Type: application/json\r\nContent-Length: "+strconv.Itoa(len(body))+"\r\n\r\n"+body)
 	}
-	// The shell raises the number of files that wrk may open, where it may.
+	// The shell raises the limit of open files for wrk, if it may.
 	command := exec.CommandContext(t.Context(), "sh", "-c", `ulimit -n 4096; exec "$@"`, "sh",
 		hosttest.FindProgram("wrk"), "--threads", "2", "--connections", "1000", "--duration", "10s", "--timeout", "30s",
 		"--script", "testdata/load.lua", "http://"+d.at+"/v1/runs")
@@ -56,15 +56,15 @@ func TestLoad(t *testing.T) {
 	}
 	t.Log(strings.TrimSpace(totals))
 	if wrong > 0 || connect+read+write+timeout > 0 {
-		t.Errorf("answers that are wrong, or lost: %s", output)
+		t.Errorf("wrong or lost answers: %s", output)
 	}
 	if good < 20 || bad < 5 || busy == 0 {
-		t.Errorf("too little ran, or nobody was sent away: %s", output)
+		t.Errorf("too few runs, or no request was refused: %s", output)
 	}
 	if most := 8 * time.Second; time.Duration(p99)*time.Microsecond > most {
-		t.Errorf("the slowest hundredth waits %v", time.Duration(p99)*time.Microsecond)
+		t.Errorf("the 99th percentile is %v", time.Duration(p99)*time.Microsecond)
 	}
-	// It goes on as if nothing had been.
+	// The service still works.
 	if got := d.result(d.ask("POST", "/v1/runs", `{"script": "result = 1"}`, "Authorization: Bearer good")); string(got.Value) != "1" {
 		t.Errorf("%+v", got)
 	}

@@ -63,7 +63,7 @@ func withStatus(status int, class run.Class, format string, args ...any) error {
 // problemOf describes an error to the caller. The text of internal errors is only logged,
 // because it may name files of this machine.
 func problemOf(err error) Problem {
-	class, detail := run.Internal, "the fault is not the request's: the log of the service says more"
+	class, detail := run.Internal, "an internal error, not caused by the request: the log of the service has the details"
 	var ours *run.Error
 	switch {
 	case errors.As(err, &ours):

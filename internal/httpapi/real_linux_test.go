@@ -54,14 +54,14 @@ func openReal(t testing.TB, options cordon.Options, change func(*service.Options
 }
 
 func TestRealGuests(t *testing.T) {
-	told := make(runRecorder, 100)
-	d := openReal(t, cordon.Options{}, func(so *service.Options, _ *Options) { so.Observers = []observe.Observer{told} })
+	recorder := make(runRecorder, 100)
+	d := openReal(t, cordon.Options{}, func(so *service.Options, _ *Options) { so.Observers = []observe.Observer{recorder} })
 
 	a := d.ask(http.MethodPost, "/v1/runs", `{"id": "r1", "script": "print('<hä & b>')\nresult = context['a'] + 1", "context": {"a": 41}}`)
 	if got := d.result(a); got.ID != "r1" || string(got.Value) != "42" || got.Stdout != "<hä & b>\n" || got.Status != run.StatusOK {
 		t.Errorf("%s", a.body)
 	}
-	if r := <-told; r.ID != a.header.Get(runIDHeader) || r.Caller != "local" || r.Frontend != observe.HTTP {
+	if r := <-recorder; r.ID != a.header.Get(runIDHeader) || r.Caller != "local" || r.Frontend != observe.HTTP {
 		t.Errorf("the audit log would have %+v, the client %v", r, a.header)
 	}
 
@@ -117,8 +117,8 @@ func TestRealStream(t *testing.T) {
 }
 
 func TestRealDisconnect(t *testing.T) {
-	told := make(runRecorder, 1)
-	d := openReal(t, cordon.Options{}, func(so *service.Options, _ *Options) { so.Observers = []observe.Observer{told} })
+	recorder := make(runRecorder, 1)
+	d := openReal(t, cordon.Options{}, func(so *service.Options, _ *Options) { so.Observers = []observe.Observer{recorder} })
 	ctx, cancel := context.WithCancel(t.Context())
 	request := d.request(http.MethodPost, "/v1/runs", `{"script": "print('on', flush=True)\nwhile True: pass"}`, "Accept: text/event-stream").WithContext(ctx)
 	response, err := d.client.Do(request)
@@ -131,7 +131,7 @@ func TestRealDisconnect(t *testing.T) {
 	}
 	cancel()
 	select {
-	case r := <-told:
+	case r := <-recorder:
 		if r.Result.Outcome != run.Canceled {
 			t.Errorf("%+v", r)
 		}
@@ -228,7 +228,7 @@ func TestDrain(t *testing.T) {
 	drained.Wait()
 }
 
-// No browser can open a file: any host may be named there.
+// Any host name is allowed on a Unix socket, because no browser can open one.
 func TestUnixSocket(t *testing.T) {
 	d := open(t, &fake{run: echo}, nil)
 	directory, err := os.MkdirTemp("", "cordon")

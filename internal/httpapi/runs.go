@@ -18,7 +18,7 @@ func (a *api) run(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if kind == eventsType && hasKey(r) {
-		return run.Errorf(run.Invalid, "an Idempotency-Key does not go with a stream of events: ask for application/json")
+		return run.Errorf(run.Invalid, "an Idempotency-Key cannot be used with a stream of events: ask for application/json")
 	}
 	body, done, err := a.readBody(r)
 	if err != nil {
@@ -45,7 +45,7 @@ func (a *api) answer(w http.ResponseWriter, r *http.Request, body []byte, done f
 		w.Header().Set(runIDHeader, id)
 		answer, err := do(service.Follow(r.Context(), id, nil))
 		// Do not keep a canceled run: the next request with this key runs.
-		return kept{Answer: answer, runID: id, passing: answer.Outcome == run.Canceled}, err
+		return kept{Answer: answer, runID: id, discard: answer.Outcome == run.Canceled}, err
 	}
 	given, err := a.byKey(w, r, body, once)
 	if err != nil {
@@ -64,7 +64,7 @@ func (a *api) parsed(r *http.Request, into any) error {
 		return err
 	}
 	if hasKey(r) {
-		return run.Errorf(run.Invalid, "an Idempotency-Key is for runs and calls of hooks, and means nothing here")
+		return run.Errorf(run.Invalid, "an Idempotency-Key is only for runs and calls of hooks: leave it out here")
 	}
 	body, done, err := a.readBody(r)
 	if err != nil {

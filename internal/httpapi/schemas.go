@@ -14,9 +14,9 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// forms are the schemas of types that JSON shows otherwise than Go would.
-var forms = map[reflect.Type]huma.Schema{
-	reflect.TypeFor[time.Duration]():          {Type: huma.TypeNumber}, // the key has its unit
+// typeSchemas has the schemas of types whose JSON form differs from their Go type.
+var typeSchemas = map[reflect.Type]huma.Schema{
+	reflect.TypeFor[time.Duration]():          {Type: huma.TypeNumber}, // in the unit that the key names
 	reflect.TypeFor[plainjson.Milliseconds](): {Type: huma.TypeNumber},
 	reflect.TypeFor[policy.Bytes]():           {Type: huma.TypeInteger, Format: "int64"},
 	reflect.TypeFor[policy.Count]():           {Type: huma.TypeInteger, Format: "int64"},
@@ -33,7 +33,7 @@ var forms = map[reflect.Type]huma.Schema{
 	reflect.TypeFor[run.Class]():              oneOf(run.Classes()),
 }
 
-// amounts are the schemas of limits that are text with a unit.
+// amounts has the schemas of limits as text, by kind.
 var amounts = map[policy.LimitKind]huma.Schema{
 	policy.KindDuration: {
 		Type: huma.TypeString, Pattern: `^([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$`, Examples: []any{"500ms", "2s", "1m30s"},
@@ -48,8 +48,8 @@ var amounts = map[policy.LimitKind]huma.Schema{
 	policy.KindNumber: {Type: huma.TypeInteger, Format: "int64"},
 }
 
-// limitProperties are the keys of limits: each as text with its unit, and as a number
-// whose key has the unit, where there is one.
+// limitProperties returns the properties of Limits. A limit with a unit has two: one is text
+// with the unit, the other a number whose key names the unit.
 func limitProperties() map[string]*huma.Schema {
 	properties := map[string]*huma.Schema{}
 	for _, limit := range policy.LimitTable() {
@@ -63,7 +63,7 @@ func limitProperties() map[string]*huma.Schema {
 	return properties
 }
 
-// usageWords describe the amounts of a Usage, by their keys.
+// usageWords has the descriptions of the fields of a Usage, by their keys.
 var usageWords = func() map[string]string {
 	units := map[policy.LimitKind]string{policy.KindDuration: ", in milliseconds", policy.KindBytes: ", in bytes"}
 	described := map[string]string{}
@@ -90,14 +90,14 @@ func errorTypes() (all []run.ErrorType) {
 	return all
 }
 
-// empty are the fields that JSON shows as null when there is nothing in them.
-var empty = []string{
+// nullableFields are the fields that are null when they have no value.
+var nullableFields = []string{
 	"Result.error", "Result.error_type", "Result.exception", "Result.exit_code", "Result.signal", "Enforcement.jail",
 }
 
-// give puts into the schemas of the registry what the types themselves cannot say: the
-// forms of their fields, what can be null, and words.
-func give(schemas huma.Registry) {
+// completeSchemas adds to the schemas what the Go types do not express: the JSON forms of
+// fields, which fields can be null, and descriptions.
+func completeSchemas(schemas huma.Registry) {
 	for name, schema := range schemas.Map() {
 		schema.Description = words[name]
 		of := schemas.TypeFromRef(schemaPrefix + name)
@@ -115,42 +115,43 @@ func give(schemas huma.Registry) {
 			if field == nil {
 				continue
 			}
-			form(field, of.Field(i).Type)
+			applyType(field, of.Field(i).Type)
 			path := name + "." + property
 			field.Description = words[path]
 			if of == reflect.TypeFor[run.Usage]() {
 				field.Description = usageWords[property]
 			}
-			if slices.Contains(empty, path) {
+			if slices.Contains(nullableFields, path) {
 				schema.Properties[property] = orNull(field)
 			}
 		}
 	}
 }
 
-// form gives a schema the form of its type, or of the type of its items.
-func form(s *huma.Schema, of reflect.Type) {
+// applyType replaces a schema by that of its type in typeSchemas. It does the same for the
+// items of a list and the keys of a map.
+func applyType(s *huma.Schema, of reflect.Type) {
 	for of.Kind() == reflect.Pointer {
 		of = of.Elem()
 	}
-	if f, known := forms[of]; known {
+	if f, known := typeSchemas[of]; known {
 		*s = f
 		return
 	}
 	switch of.Kind() {
 	case reflect.Slice:
-		s.Nullable = false // ours are never null, and a null that is sent is as if nothing were
+		s.Nullable = false // cordon never sends null for a list, and reads null as absent
 		if s.Items != nil {
-			form(s.Items, of.Elem())
+			applyType(s.Items, of.Elem())
 		}
 	case reflect.Map:
-		if f, known := forms[of.Key()]; known && len(f.Enum) > 0 {
+		if f, known := typeSchemas[of.Key()]; known && len(f.Enum) > 0 {
 			s.Extensions = map[string]any{"propertyNames": map[string]any{"enum": f.Enum}}
 		}
 	}
 }
 
-// orNull allows null beside what the schema allows.
+// orNull returns a schema that also allows null.
 func orNull(s *huma.Schema) *huma.Schema {
 	if s.Ref != "" {
 		return &huma.Schema{Description: s.Description, AnyOf: []*huma.Schema{{Ref: s.Ref}, {Type: "null"}}}
@@ -163,5 +164,5 @@ func orNull(s *huma.Schema) *huma.Schema {
 	return &nullable
 }
 
-// schemaNames in the order in which people read them.
+// schemaNames returns the names of the schemas in the order of the page.
 func schemaNames(schemas huma.Registry) []string { return slices.Sorted(maps.Keys(schemas.Map())) }

@@ -18,8 +18,8 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// pipes is a listener whose connections are in memory, so that a clock of the test's own
-// goes for them.
+// pipes is a listener whose connections are in memory, so that they use the clock of
+// synctest.
 type pipes struct {
 	accepted chan net.Conn
 	closed   chan struct{}
@@ -50,10 +50,10 @@ func (p *pipes) dial() net.Conn {
 	return ours
 }
 
-// Connections end in time: without a request, with half of one, and idle after one.
+// Connections are closed in time: without a request, with half of one, and idle after one.
 func TestQuietConnectionsEnd(t *testing.T) {
 	for _, row := range []struct {
-		name, said string
+		name, sent string
 		answered   bool
 		after      time.Duration
 	}{
@@ -68,8 +68,8 @@ func TestQuietConnectionsEnd(t *testing.T) {
 				var served sync.WaitGroup
 				served.Go(func() { _ = server.Serve(at) })
 				conn := at.dial()
-				if row.said != "" {
-					if _, err := io.WriteString(conn, row.said); err != nil {
+				if row.sent != "" {
+					if _, err := io.WriteString(conn, row.sent); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -84,7 +84,7 @@ func TestQuietConnectionsEnd(t *testing.T) {
 				}
 				_, err := io.Copy(io.Discard, answers)
 				if took := time.Since(began); err != nil || took < row.after || took > row.after+time.Second {
-					t.Errorf("hung up on after %v, %v; want %v", took, err, row.after)
+					t.Errorf("closed after %v, %v; want %v", took, err, row.after)
 				}
 				if err := errors.Join(conn.Close(), server.Close()); err != nil {
 					t.Error(err)
@@ -95,7 +95,7 @@ func TestQuietConnectionsEnd(t *testing.T) {
 	}
 }
 
-// Headers are read before anybody is asked for a token.
+// Headers are bounded, because they are read before the token is checked.
 func TestLargeHeaders(t *testing.T) {
 	d := open(t, &fake{run: echo}, nil)
 	_, r := d.raw(t, "GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: "+strings.Repeat("x", 64<<10)+"\r\n\r\n")
@@ -104,8 +104,8 @@ func TestLargeHeaders(t *testing.T) {
 	}
 }
 
-// The deadline of an answer is for that one: the next on the same connection has its own,
-// also where another handler writes it.
+// The deadline of an answer does not apply to the next one on the same connection, also if
+// another handler writes it.
 func TestADeadlineIsForOneAnswer(t *testing.T) {
 	const timeout = 50 * time.Millisecond
 	d := open(t, &fake{run: echo}, func(_ *service.Options, o *Options) {
@@ -131,32 +131,33 @@ func TestADeadlineIsForOneAnswer(t *testing.T) {
 	}
 }
 
-// OnRefused hears of each request that the service reports to no observer, and of no other.
+// Refused is called for exactly those refused requests that the service's observers do not
+// see.
 func TestRefusedRequestsAreCounted(t *testing.T) {
-	told := make(chan run.Class, 10)
+	reported := make(chan run.Class, 10)
 	d := open(t, &fake{run: func(context.Context, run.Request) (run.Result, error) {
 		return run.Result{}, run.Errorf(run.Unsupported, "no")
 	}}, func(_ *service.Options, o *Options) {
-		o.Refused = func(class run.Class) { told <- class }
+		o.Refused = func(class run.Class) { reported <- class }
 		o.Tokens = finder{"good": {Name: "alice"}}
 	})
 	for _, row := range []struct {
 		token, body string
 		status      int
-		told        run.Class
+		want        run.Class
 	}{
 		{"bad", `{"script": "pass"}`, 401, run.Forbidden},
 		{"good", `{`, 400, run.Invalid},
-		{"good", `{"script": "pass"}`, 501, ""}, // the observers have heard of it
+		{"good", `{"script": "pass"}`, 501, ""}, // the observers see it
 	} {
 		a := d.ask(http.MethodPost, "/v1/runs", row.body, "Authorization: Bearer "+row.token)
 		var got run.Class
 		select {
-		case got = <-told:
+		case got = <-reported:
 		default:
 		}
-		if a.status != row.status || got != row.told {
-			t.Errorf("%s: %d, told of %q; want %d, %q", row.body, a.status, got, row.status, row.told)
+		if a.status != row.status || got != row.want {
+			t.Errorf("%s: %d, reported %q; want %d, %q", row.body, a.status, got, row.status, row.want)
 		}
 	}
 }

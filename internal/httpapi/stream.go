@@ -40,7 +40,7 @@ const (
 
 const tick = time.Second
 
-var errNotTaken = errors.New("the client does not take the events of its run")
+var errNotRead = errors.New("the client does not read the events of its run")
 
 // stream answers with events while the guest runs. It sends nothing before the request has
 // its turn, so that a refusal can still set the status.
@@ -60,7 +60,7 @@ func (a *api) stream(w http.ResponseWriter, r *http.Request, req run.Request, do
 	s.end()
 	if !s.begun {
 		if err == nil {
-			err = run.Errorf(run.Internal, "a run ended that never began")
+			err = run.Errorf(run.Internal, "a run ended and was never started")
 		}
 		return err
 	}
@@ -76,7 +76,7 @@ func (a *api) stream(w http.ResponseWriter, r *http.Request, req run.Request, do
 		s.send(eventError, problem)
 	}
 	if err := s.failure(); err != nil {
-		a.Logger.Debug("a stream was not taken", "run", id, "error", err)
+		a.Logger.Debug("cannot send a stream", "run", id, "error", err)
 	}
 	return nil
 }
@@ -164,8 +164,8 @@ func (s *stream) sent(err error) {
 		err = s.w.FlushError()
 	}
 	if err != nil {
-		s.broken = errors.Join(errNotTaken, err)
-		s.giveUp(errNotTaken)
+		s.broken = errors.Join(errNotRead, err)
+		s.giveUp(errNotRead)
 	}
 }
 

@@ -21,14 +21,14 @@ func readEvents(t *testing.T, text string) (events []event) {
 	for block := range strings.SplitSeq(strings.TrimSuffix(text, "\n\n"), "\n\n") {
 		name, data, ok := strings.Cut(block, "\n")
 		if !ok || !strings.HasPrefix(name, "event: ") || !strings.HasPrefix(data, "data: ") || strings.Contains(data, "\n") {
-			t.Fatalf("%q is no event", block)
+			t.Fatalf("%q is not an event", block)
 		}
 		events = append(events, event{strings.TrimPrefix(name, "event: "), strings.TrimPrefix(data, "data: ")})
 	}
 	return events
 }
 
-// documented holds a stream against the document.
+// documented validates a stream against the document.
 func (d *frontend) documented(events []event) {
 	d.t.Helper()
 	var list []any
@@ -78,7 +78,7 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// Until the turn has come, a refusal is a status.
+// Before the request has its turn, a refusal is an HTTP status.
 func TestStreamsThatNeverBegin(t *testing.T) {
 	hold, held := make(chan struct{}), make(chan struct{})
 	d := open(t, &fake{line: admission.NewLine(admission.Options{Concurrent: 1}), run: func(context.Context, run.Request) (run.Result, error) {
@@ -126,7 +126,7 @@ func TestStreamShowsProgress(t *testing.T) {
 	}
 }
 
-// A client that does not read its events loses its run, and the place is free again.
+// The run of a client that does not read its events is canceled, and frees its turn.
 func TestSlowReaderLosesItsRun(t *testing.T) {
 	ended := make(chan struct{})
 	d := open(t, &fake{line: admission.NewLine(admission.Options{Concurrent: 1, Queue: 1}), run: func(ctx context.Context, req run.Request) (run.Result, error) {
@@ -152,14 +152,14 @@ func TestSlowReaderLosesItsRun(t *testing.T) {
 	select {
 	case <-ended:
 	case <-time.After(20 * time.Second):
-		t.Fatal("the guest runs for ever")
+		t.Fatal("the guest runs forever")
 	}
 	if a := d.ask(http.MethodPost, "/v1/runs", `{"script": "pass"}`); a.status != http.StatusOK {
 		t.Errorf("the next one: %d %s", a.status, a.body)
 	}
 }
 
-// A client that goes away ends its run, whatever it waited for.
+// A run is canceled when its client disconnects, with and without a stream.
 func TestDisconnectCancels(t *testing.T) {
 	for _, accept := range []string{jsonType, eventsType} {
 		began, ended := make(chan struct{}), make(chan struct{})
@@ -175,7 +175,7 @@ func TestDisconnectCancels(t *testing.T) {
 		select {
 		case <-ended:
 		case <-time.After(20 * time.Second):
-			t.Fatalf("%s: the run goes on for nobody", accept)
+			t.Fatalf("%s: the run goes on without a client", accept)
 		}
 	}
 }

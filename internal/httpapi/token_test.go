@@ -11,7 +11,8 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/token"
 )
 
-// What a token file says holds for requests over HTTP, and a new file from its reading on.
+// The ceilings and quotas of a token file apply to HTTP requests. A new file applies after
+// Reload.
 func TestTokenFile(t *testing.T) {
 	secret, hash := token.New()
 	other, otherHash := token.New()

@@ -22,8 +22,8 @@ import (
 
 const unreadSize = 10 << 20
 
-// unreadClients are many more than the budget has room for. The race detector, which is
-// for short tests, takes long over their answers.
+// unreadClients returns a number of clients whose answers are far above the budget. Short
+// tests have fewer, because they run with the race detector, which is slow on large answers.
 func unreadClients() int {
 	if testing.Short() {
 		return 40
@@ -31,16 +31,16 @@ func unreadClients() int {
 	return 200
 }
 
-// largeAnswers gives each guest a value of its own: shared ones would hide copies.
+// largeAnswers returns a new value for each guest, because a shared one would hide copies.
 func largeAnswers(context.Context, run.Request) (run.Result, error) {
 	r := good("")
 	r.Value = append(append([]byte{'"'}, bytes.Repeat([]byte("x"), unreadSize)...), '"')
 	return r, nil
 }
 
-// Clients of one token that do not read their answers use up the budget of that token, and
-// no more: the next of them are refused as busy, others are served, and the memory of
-// the service is bounded.
+// Clients that do not read their answers use up only the budget of their token: further
+// requests with it are refused as busy, other callers are served, and the memory of the
+// service is bounded.
 func TestUnreadAnswers(t *testing.T) {
 	for name, header := range map[string]string{
 		"plain": "X-Nothing: 1", "events": "Accept: text/event-stream", "by key": "Idempotency-Key: %d",
@@ -53,7 +53,7 @@ func TestUnreadAnswers(t *testing.T) {
 				return largeAnswers(ctx, req)
 			}}, func(_ *service.Options, o *Options) {
 				o.Tokens = tokens{"m": {Name: "mallory"}, "a": {Name: "alice"}}
-				o.WriteTimeout = time.Hour // nobody is dropped: the budget alone bounds them
+				o.WriteTimeout = time.Hour // no timeout: only the budget bounds the clients
 			})
 			d.flood(t, header)
 			if unsent := d.service.Answers.Unsent(); unsent < unreadSize || unsent > int64(admission.DefaultAnswersPerCaller) {
@@ -62,7 +62,7 @@ func TestUnreadAnswers(t *testing.T) {
 			runtime.GC()
 			var now runtime.MemStats
 			runtime.ReadMemStats(&now)
-			if now.HeapAlloc > 256<<20 { // TestServeUnreadAnswers sees all of a real service
+			if now.HeapAlloc > 256<<20 { // TestServeUnreadAnswers measures a real service
 				t.Errorf("%d MiB are in use", now.HeapAlloc>>20)
 			}
 			if a := d.ask(http.MethodPost, "/v1/runs", `{"script": "small"}`, "Authorization: Bearer a"); a.status != http.StatusOK {
@@ -76,18 +76,18 @@ func TestUnreadAnswers(t *testing.T) {
 	}
 }
 
-// flood has many clients ask for large answers that they do not read.
+// flood starts many clients that request large answers and do not read them.
 func (d *frontend) flood(t *testing.T, header string) {
 	t.Helper()
 	var clients sync.WaitGroup
 	for i := range unreadClients() {
 		clients.Go(func() {
-			said := header
-			if strings.Contains(said, "%d") {
-				said = fmt.Sprintf(said, i)
+			line := header
+			if strings.Contains(line, "%d") {
+				line = fmt.Sprintf(line, i)
 			}
 			body := `{"script": "large"}`
-			_, r := d.raw(t, "POST /v1/runs HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer m\r\n"+said+
+			_, r := d.raw(t, "POST /v1/runs HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer m\r\n"+line+
 				"\r\nContent-Type: application/json\r\nContent-Length: "+strconv.Itoa(len(body))+"\r\n\r\n"+body)
 			if status := statusOf(t, r); status != http.StatusOK && status != http.StatusTooManyRequests {
 				t.Errorf("status %d", status)
@@ -110,7 +110,8 @@ func statusOf(t *testing.T, r *bufio.Reader) int {
 	return status
 }
 
-// An answer that was read, or whose client takes nothing of it, is not counted any more.
+// An answer is no longer counted after the client has read it, or was disconnected because
+// it did not.
 func TestAnswersAreGivenBack(t *testing.T) {
 	body := `{"script": "large"}`
 	headers := []string{"X: y", "Accept: text/event-stream", "Idempotency-Key: k", "Idempotency-Key: k"}
@@ -140,13 +141,13 @@ func (d *frontend) untilNothingIsUnsent(t *testing.T) {
 	deadline := time.Now().Add(time.Minute)
 	for d.service.Answers.Unsent() != 0 {
 		if time.Now().After(deadline) {
-			t.Fatalf("%d bytes are never given back", d.service.Answers.Unsent())
+			t.Fatalf("%d bytes are never released", d.service.Answers.Unsent())
 		}
 		<-time.After(10 * time.Millisecond)
 	}
 }
 
-// What is kept under a key counts again while it is sent again.
+// A kept answer counts again while it is sent again.
 func TestUnreadReplays(t *testing.T) {
 	d := open(t, &fake{run: largeAnswers}, func(so *service.Options, o *Options) {
 		so.Answers = admission.NewAnswers(admission.AnswerOptions{PerCaller: 30 * policy.MiB})
@@ -164,7 +165,7 @@ func TestUnreadReplays(t *testing.T) {
 	}
 }
 
-// Another frontend's writer is held to the same budget.
+// The budget also bounds what mounted frontends write.
 func TestMountedWritersAreCounted(t *testing.T) {
 	wrote := make(chan error, 1)
 	d := open(t, &fake{run: largeAnswers}, func(so *service.Options, o *Options) {

@@ -13,11 +13,11 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/hosttest"
 )
 
-// A second validator, of another author and in another language: clients are made of the
-// document by programs that we never see. It has to refuse a document that is wrong, too,
-// or its yes would mean nothing.
+// A second validator, by another author and in another language, must accept the document,
+// because unknown programs generate clients from it. It must also refuse wrong documents,
+// or its approval would mean nothing.
 func TestDocumentIsValidForOthers(t *testing.T) {
-	hosttest.Slow(t, "Node takes its time to start")
+	hosttest.Slow(t, "Node starts slowly")
 	directory := hosttest.NeedsExtra(t, hosttest.NodeClients)
 	text, err := encode(newDocument("test"))
 	if err != nil {
@@ -53,15 +53,15 @@ func TestDocumentIsValidForOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	said := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
-	if len(said) != len(changes) {
-		t.Fatalf("%d answers for %d documents: %s", len(said), len(changes), out)
+	reports := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
+	if len(reports) != len(changes) {
+		t.Fatalf("%d answers for %d documents: %s", len(reports), len(changes), out)
 	}
 	for i, change := range changes {
 		switch {
-		case i == 0 && said[i] != "":
-			t.Errorf("the document is wrong: %.2000s", said[i])
-		case i > 0 && said[i] == "":
+		case i == 0 && reports[i] != "":
+			t.Errorf("the document is wrong: %.2000s", reports[i])
+		case i > 0 && reports[i] == "":
 			t.Errorf("with %s instead of %s it is not refused", change[1], change[0])
 		}
 	}

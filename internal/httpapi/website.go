@@ -13,7 +13,7 @@ import (
 func ownSite(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if fromWebsite(r) {
-			forbid(w, "the request comes from another website, and those may not ask")
+			forbid(w, "the request comes from another website, which is not allowed")
 			return
 		}
 		next.ServeHTTP(w, r)
@@ -23,7 +23,7 @@ func ownSite(next http.Handler) http.Handler {
 // fromWebsite reports whether a page of another origin, or a link on one, made the request.
 func fromWebsite(r *http.Request) bool {
 	switch r.Header.Get("Sec-Fetch-Site") {
-	case "same-origin", "none": // none: by its user
+	case "same-origin", "none": // none: the user opened the address
 		return false
 	case "":
 	default:

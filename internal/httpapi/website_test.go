@@ -8,8 +8,8 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/service"
 )
 
-// No website reaches any route, by any method: neither where there are tokens, nor where
-// there are none. The routes are those that there are, so that a new one is among them.
+// Other websites cannot reach any route with any method, with or without tokens. The test
+// uses the routes of the frontend, so that it covers new ones.
 func TestWebsitesReachNothing(t *testing.T) {
 	reached := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a website reached a mounted frontend") })
 	for name, with := range map[string]Finder{"with tokens": tokens{"s": {Name: "alice"}}, "without": nil} {
@@ -25,7 +25,7 @@ func TestWebsitesReachNothing(t *testing.T) {
 			path = strings.ReplaceAll(path, "{id}", "x")
 			for method := range methods {
 				if method == "" {
-					method = "OPTIONS" // one that it has not
+					method = "OPTIONS" // a method that the path does not have
 				}
 				paths[path] = append(paths[path], method)
 			}

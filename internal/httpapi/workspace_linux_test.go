@@ -14,9 +14,9 @@ import (
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
-// A command may write to the workspace that the operator offers, and so exchange a directory
-// in it for a link while the next request for that directory waits for its turn. What is
-// behind the link is nobody's workspace.
+// A command may write to the workspace that the operator offers. It can replace a directory
+// in it by a link while the next request for that directory waits for its turn. The target
+// of the link must not become a workspace.
 func TestWorkspaceExchangedWhileItWaits(t *testing.T) {
 	offered, secrets := t.TempDir(), t.TempDir()
 	directory := filepath.Join(offered, "project")
