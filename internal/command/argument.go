@@ -5,32 +5,32 @@ import (
 	"strings"
 )
 
-// splitMost bounds how often an argument is taken apart: key=@file:///a:/b.
-const splitMost = 5
+// maxSplits bounds how often an argument is split: key=@file:///a:/b.
+const maxSplits = 5
 
-// readings gives every text in an argument that a program may take for a path.
-// Nobody knows the option syntax of all programs, so each usual form is tried.
-// exists tells whether there is an entry of that name in the working directory.
-func readings(arg string, exists func(string) bool, e *effort) []string {
-	r := reader{exists: exists, effort: e, seen: map[string]bool{}}
-	r.argument(arg, splitMost)
+// pathCandidates returns every part of an argument that a program may treat as a path. The
+// option syntax differs between programs, so every common form is tried. exists reports
+// whether the working directory has an entry of that name.
+func pathCandidates(arg string, exists func(string) bool, b *budget) []string {
+	r := argumentReader{exists: exists, budget: b, seen: map[string]bool{}}
+	r.argument(arg, maxSplits)
 	return r.all
 }
 
-type reader struct {
-	*effort
+type argumentReader struct {
+	*budget
 	exists func(string) bool
 	all    []string
 	seen   map[string]bool
 }
 
-func (r *reader) argument(arg string, depth int) {
+func (r *argumentReader) argument(arg string, depth int) {
 	if depth == 0 {
 		return
 	}
 	switch {
 	case strings.HasPrefix(arg, "--"):
-		// --opt=path. The option's own name is no path.
+		// --opt=path. The name of the option is not a path.
 		if _, v, ok := strings.Cut(arg, "="); ok {
 			r.value(v, depth-1)
 		}
@@ -42,15 +42,15 @@ func (r *reader) argument(arg string, depth int) {
 }
 
 // glued reads -Ipath, -xvf/path, -Dkey=path and -Wl,-rpath,path.
-func (r *reader) glued(arg string, depth int) {
+func (r *argumentReader) glued(arg string, depth int) {
 	r.value(arg[2:], depth)
 	if depth == 0 {
 		return
 	}
-	// -xvf/etc/passwd: a cluster of options, then a path that says where it
-	// begins. -Isrc/etc means src/etc as long as there is a src.
+	// -xvf/etc/passwd: a cluster of options, then a path whose first character
+	// marks its beginning. -Isrc/etc means src/etc if src exists.
 	n := 1
-	for n < len(arg) && (isLetter(arg[n]) || digits(arg[n:n+1])) {
+	for n < len(arg) && (isLetter(arg[n]) || isDigits(arg[n:n+1])) {
 		n++
 	}
 	if n > 2 && n < len(arg) && strings.IndexByte("/.~@", arg[n]) >= 0 && !r.exists(arg[2:n]) {
@@ -58,13 +58,13 @@ func (r *reader) glued(arg string, depth int) {
 	}
 }
 
-func (r *reader) value(v string, depth int) {
+func (r *argumentReader) value(v string, depth int) {
 	if v == "" || r.seen[v] || !r.spend(1, v) {
 		return
 	}
 	r.seen[v] = true
 	if local, isURL := localURL(v); isURL {
-		// A URL of another kind is no path, whatever is in it.
+		// A URL that names no local file is not a path, whatever it contains.
 		if local != "" {
 			r.all = append(r.all, local)
 		}
@@ -75,7 +75,7 @@ func (r *reader) value(v string, depth int) {
 		return
 	}
 	if v[0] == '@' || v[0] == '<' {
-		// @file is read by gcc, curl, javac and others; curl -F also has <file.
+		// gcc, curl, javac and others read @file; curl -F also reads <file.
 		r.value(v[1:], depth-1)
 	}
 	if _, after, ok := strings.Cut(v, "="); ok {
@@ -85,10 +85,9 @@ func (r *reader) value(v string, depth int) {
 	r.list(v, ":", depth)
 }
 
-// list reads a,b and a:b. A colon is in many things that are no lists
-// (host:/path, image:tag, revision:file), so all of its elements have to look
-// like paths, or be there.
-func (r *reader) list(v, separator string, depth int) {
+// list reads a,b and a:b. A colon often does not separate a list (host:/path, image:tag,
+// revision:file), so every element must look like a path or exist.
+func (r *argumentReader) list(v, separator string, depth int) {
 	if !strings.Contains(v, separator) {
 		return
 	}
@@ -105,15 +104,15 @@ func (r *reader) list(v, separator string, depth int) {
 	}
 }
 
-// localURL reads a URL and gives the path of a local file, if it names one.
-// The file: scheme always does, also as file:/x and with a host; another one
-// does when its host is empty (unix:///run/x.sock, sqlite:////x).
+// localURL returns the path of the local file that a URL names, or "" if it names none.
+// The file: scheme always names one, also as file:/x and with a host; another scheme does
+// if its host is empty (unix:///run/x.sock, sqlite:////x).
 func localURL(v string) (local string, isURL bool) {
 	scheme, rest, ok := strings.Cut(v, ":")
 	if !ok || len(scheme) < 2 || !isScheme(scheme) {
 		return "", false
 	}
-	// jar:file:/x and git+file:///x: what is meant is at the end.
+	// jar:file:/x and git+file:///x: the file is at the end.
 	if nested, _, ok := strings.Cut(rest, ":"); ok && isFileScheme(nested) {
 		return localURL(rest)
 	}
@@ -126,8 +125,8 @@ func localURL(v string) (local string, isURL bool) {
 		if !file {
 			return "", true
 		}
-		// file://localhost/x. Programs differ in what they make of a host;
-		// all of them take the rest for the path.
+		// file://localhost/x. Programs treat the host differently, but all of
+		// them use the rest as the path.
 		_, host, _ := strings.Cut(after, "/")
 		after = "/" + host
 	case !slashes:
@@ -146,7 +145,7 @@ func isFileScheme(s string) bool {
 
 func isScheme(s string) bool {
 	for i := range len(s) {
-		if !isLetter(s[i]) && (i == 0 || !digits(s[i:i+1]) && strings.IndexByte("+-.", s[i]) < 0) {
+		if !isLetter(s[i]) && (i == 0 || !isDigits(s[i:i+1]) && strings.IndexByte("+-.", s[i]) < 0) {
 			return false
 		}
 	}

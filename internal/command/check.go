@@ -9,22 +9,22 @@ import (
 )
 
 const (
-	argumentMost = 128<<10 - 1 // the kernel's MAX_ARG_STRLEN, with the NUL at its end
-	commandMost  = 1536 << 10  // ARG_MAX is a quarter of the stack, 2 MiB; the environment needs some
-	pointerSize  = 8           // of each argument
+	maxArgument = 128<<10 - 1 // the kernel's MAX_ARG_STRLEN, with the NUL at its end
+	maxCommand  = 1536 << 10  // ARG_MAX is a quarter of the stack, 2 MiB; the environment needs some
+	pointerSize = 8           // of the pointer to each argument
 )
 
-// Verdict is what was found.
+// Verdict is the result of a Check.
 type Verdict struct {
-	Path string // the executable as the guest will name it, absolute
-	// Refusals say why it must not start; nil when it may.
+	Path string // the absolute path of the executable inside
+	// Refusals are the reasons why the command must not start; nil if it may.
 	Refusals []run.Violation
 }
 
-// Check looks at a command. An error means that it cannot be started at all:
-// run.NotFound, run.NotExecutable, or run.Invalid.
+// Check checks a command against both rules. An error means that the command cannot be
+// started at all: run.NotFound, run.NotExecutable, or run.Invalid.
 func Check(argv []string, s Scope) (Verdict, error) {
-	if err := checkTexts(argv); err != nil {
+	if err := checkArgs(argv); err != nil {
 		return Verdict{}, err
 	}
 	v, err := newView(s)
@@ -48,33 +48,33 @@ func (v *view) check(argv []string) (Verdict, error) {
 	if err := v.runnable(f); err != nil && verdict.Refusals == nil {
 		return Verdict{}, err
 	}
-	verdict.Refusals = append(verdict.Refusals, v.arguments(argv[1:])...)
+	verdict.Refusals = append(verdict.Refusals, v.checkArguments(argv[1:])...)
 	return verdict, nil
 }
 
-// checkTexts refuses what execve would not take.
-func checkTexts(argv []string) error {
+// checkArgs refuses arguments that execve would not accept.
+func checkArgs(argv []string) error {
 	if len(argv) == 0 || argv[0] == "" {
 		return run.Errorf(run.Invalid, "there is no command; give at least the name of a program")
 	}
 	total := 0
 	for i, arg := range argv {
 		if strings.ContainsRune(arg, 0) {
-			return run.Errorf(run.Invalid, "argument %d has a NUL byte in it, which the kernel takes for its end", i)
+			return run.Errorf(run.Invalid, "argument %d has a NUL byte, which the kernel treats as its end", i)
 		}
-		if len(arg) > argumentMost {
-			return run.Errorf(run.Invalid, "argument %d has %d bytes, of which the kernel takes %d; use a file", i, len(arg), argumentMost)
+		if len(arg) > maxArgument {
+			return run.Errorf(run.Invalid, "argument %d has %d bytes, and the kernel accepts at most %d; use a file", i, len(arg), maxArgument)
 		}
 		total += len(arg) + 1 + pointerSize
 	}
-	if total > commandMost {
-		return run.Errorf(run.Invalid, "the arguments have %d bytes, of which the kernel takes %d; use a file", total, commandMost)
+	if total > maxCommand {
+		return run.Errorf(run.Invalid, "the arguments have %d bytes, and the kernel accepts at most %d; use a file", total, maxCommand)
 	}
 	return nil
 }
 
-// absolute leaves out the directories that depend on the working directory, so
-// that a file in the workspace does not become a command by accident.
+// absolute returns the absolute directories. Relative ones depend on the working directory,
+// so that a file in the workspace could become a command by accident.
 func absolute(directories []string) (all []string) {
 	for _, f := range directories {
 		if path.IsAbs(f) {
@@ -84,9 +84,9 @@ func absolute(directories []string) (all []string) {
 	return all
 }
 
-// runnable follows a script's interpreters to a program, as execve will.
+// runnable follows the interpreters of a script until it finds a program, as execve does.
 func (v *view) runnable(f file) error {
-	for range scriptsMost {
+	for range maxScripts {
 		h := v.head(f)
 		switch h.format {
 		case program, unreadable:
@@ -98,13 +98,13 @@ func (v *view) runnable(f file) error {
 		if err != nil {
 			why := ""
 			if strings.HasSuffix(h.script.line(), "\r") {
-				why = " (the line ends with CR LF; LF alone would be right)"
+				why = " (the line ends with CR LF; end it with LF alone)"
 			}
 			return run.Errorf(run.ClassOf(err), "%s begins with %s%s: %w", show(f.typed), show(h.script.line()), why, err)
 		}
 		f = next
 	}
-	return run.Errorf(run.NotExecutable, "%s is a script for a script for a script; the kernel gives up after %d", show(f.typed), scriptsMost)
+	return run.Errorf(run.NotExecutable, "%s has too many scripts as interpreters of each other; the kernel gives up after %d", show(f.typed), maxScripts)
 }
 
 func kernelsFormat(system string) string {

@@ -22,7 +22,7 @@ func must(t *testing.T, name string) []byte {
 }
 
 func TestCommandsThatCannotBe(t *testing.T) {
-	g := newGround(t)
+	g := newFixture(t)
 	g.write("ws/plain", "echo hello\n", 0o755)
 	g.write("ws/empty", "", 0o755)
 	g.write("ws/noexec", "#!/bin/cat\n", 0o644)
@@ -72,7 +72,7 @@ func TestCommandsThatCannotBe(t *testing.T) {
 }
 
 func TestScopesThatCannotBe(t *testing.T) {
-	g := newGround(t)
+	g := newFixture(t)
 	for _, change := range []func(*Scope){
 		func(s *Scope) { s.Workspace = "ws" }, func(s *Scope) { s.Dir = "ws" }, func(s *Scope) { s.Read = []string{"x"} }, func(s *Scope) { s.Write = []string{""} },
 		func(s *Scope) { s.Dir = g.outside }, func(s *Scope) { s.Dir = "/dev/null" }, func(s *Scope) { s.System = []string{"usr"} }, func(s *Scope) { s.Dir = "/a\x00b" },
@@ -89,7 +89,7 @@ func TestScopesThatCannotBe(t *testing.T) {
 }
 
 func TestPathOfTheExecutable(t *testing.T) {
-	g := newGround(t)
+	g := newFixture(t)
 	g.write("ws/tool", string(must(t, need(t, "ls"))), 0o755)
 	g.write("ws/sub/deep/tool", string(must(t, need(t, "ls"))), 0o755)
 	g.link("sub/deep", "ws/short")
@@ -104,8 +104,8 @@ func TestPathOfTheExecutable(t *testing.T) {
 			t.Errorf("%s: %+v; want %s", test[0], v, test[1])
 		}
 	}
-	// Directories that depend on where one stands are not searched, and what may
-	// not be executed is passed over.
+	// Relative directories of the PATH are not searched, and files that are not
+	// executable are skipped.
 	g.scope.Path = []string{"", ".", "sub", g.ws + "/sub", "/usr/bin"}
 	_, err := Check([]string{"tool"}, g.scope)
 	wantClass(t, err, run.NotFound)
@@ -119,7 +119,7 @@ func TestPathOfTheExecutable(t *testing.T) {
 }
 
 func TestScripts(t *testing.T) {
-	g := newGround(t)
+	g := newFixture(t)
 	need(t, "python3")
 	g.write("ws/inner", "#!/bin/sh\n", 0o755)
 	g.write("ws/middle", "#!./inner\n", 0o755)
@@ -142,7 +142,7 @@ func TestScripts(t *testing.T) {
 		g.refused(ruleInterpreter, []string{"./s", "arg"}, test.detail)
 		g.refused(ruleInterpreter, []string{"timeout", "5", "./s"}, "runs ./s, which begins")
 	}
-	// Named like a tool, in front of it in the PATH.
+	// A script with the name of a tool, before it in the PATH.
 	g.write("ws/bin/ls", "#!/bin/sh\n", 0o755)
 	g.scope.Path = append([]string{g.ws + "/bin"}, g.scope.Path...)
 	g.refused(ruleInterpreter, []string{"ls"}, "ls begins with #!/bin/sh, a shell")
@@ -152,7 +152,7 @@ func TestScripts(t *testing.T) {
 }
 
 func TestHammer(t *testing.T) {
-	g := newGround(t)
+	g := newFixture(t)
 	var all sync.WaitGroup
 	for i := range 8 {
 		all.Go(func() {

@@ -11,23 +11,23 @@ import (
 
 // file is a program as it was found inside.
 type file struct {
-	typed      string // as somebody wrote it
-	path       string // as the guest will name it
+	typed      string // as written in the command or the #! line
+	path       string // the guest's path, links not followed
 	real       string // with links followed
 	info       fs.FileInfo
 	visibility visibility
-	met        []link
+	links      []link
 }
 
-// isSystem reports whether it lies where no guest writes. A workspace may
-// contain the system's directories, but not the other way round.
+// isSystem reports whether the file is in a system directory, where no guest writes. A
+// workspace may contain the system's directories, but not the other way round.
 func (f file) isSystem() bool { return f.visibility == system }
 
-// names are those that tell something: the file's own, and those of the links
-// of the system that led to it (sh -> busybox).
+// names returns the names that identify the program: the name of the file, and those of
+// the system's links that lead to it (sh -> busybox).
 func (f file) names() []string {
 	all := []string{path.Base(f.real)}
-	for _, l := range f.met {
+	for _, l := range f.links {
 		if l.visibility == system {
 			all = append(all, path.Base(l.at))
 		}
@@ -35,10 +35,10 @@ func (f file) names() []string {
 	return all
 }
 
-// called is how a sentence names it: by the file that is meant, or as written
-// where that is the same.
-func (f file) called() string {
-	if f.isSystem() || len(f.met) > 0 {
+// displayName returns the file's name for an error message: the resolved path, or the name as
+// written if there were no links.
+func (f file) displayName() string {
+	if f.isSystem() || len(f.links) > 0 {
 		return show(f.real)
 	}
 	return show(f.typed)
@@ -47,25 +47,25 @@ func (f file) called() string {
 // locate finds a regular file by its path.
 func (v *view) locate(dir, name string) (file, error) {
 	r := v.walk(dir, name)
-	f := file{typed: name, path: path.Clean(name), real: r.path, info: r.info, visibility: r.visibility, met: r.met}
+	f := file{typed: name, path: path.Clean(name), real: r.path, info: r.info, visibility: r.visibility, links: r.links}
 	if !path.IsAbs(name) {
 		f.path = path.Join(dir, name)
 	}
 	if slices.Contains(strings.Split(name, "/"), "..") {
-		// Taking ".." out of the text would be wrong behind a link.
+		// Removing ".." from the text would be wrong after a link.
 		directory, base := path.Split(name)
 		f.path = path.Join(v.walk(dir, directory).path, base)
 	}
 	via := ""
-	if l, ok := r.left(); ok || len(r.met) > 0 && r.info == nil {
+	if l, ok := r.exitLink(); ok || len(r.links) > 0 && r.info == nil {
 		if !ok {
-			l = r.met[len(r.met)-1] // dangling
+			l = r.links[len(r.links)-1] // dangling
 		}
 		via = ": the link " + show(l.at) + " leads to " + show(r.path)
 	}
 	switch {
-	case len(name) >= pathMost:
-		return f, run.Errorf(run.NotFound, "%s has %d bytes, and no path has more than %d", show(name), len(name), pathMost-1)
+	case len(name) >= maxPath:
+		return f, run.Errorf(run.NotFound, "%s is too long: it has %d bytes, and a path has at most %d", show(name), len(name), maxPath-1)
 	case r.visibility == outside:
 		return f, run.Errorf(run.NotFound, "%s is not visible inside%s; visible are %s", show(name), via, strings.Join(v.visible(), ", "))
 	case r.visibility == scratch:
@@ -84,17 +84,17 @@ func (v *view) locate(dir, name string) (file, error) {
 	return f, nil
 }
 
-// executable finds a program by its path and wants it to be one.
+// executable finds a program by its path and checks that it is executable.
 func (v *view) executable(dir, name string) (file, error) {
 	f, err := v.locate(dir, name)
 	if err == nil && f.info.Mode()&0o111 == 0 {
-		return f, run.Errorf(run.NotExecutable, "%s is not executable; chmod +x would make it so", show(name))
+		return f, run.Errorf(run.NotExecutable, "%s is not executable; make it so with chmod +x", show(name))
 	}
 	return f, err
 }
 
-// directory follows the links to a directory of the PATH, once for each Check: every
-// name that is looked up asks for the same few.
+// directory resolves the links to a directory of the PATH, once for each Check: every
+// lookup uses the same few directories.
 func (v *view) directory(dir, name string) string {
 	if !path.IsAbs(name) {
 		name = path.Join(dir, name)
@@ -107,17 +107,17 @@ func (v *view) directory(dir, name string) string {
 	return real
 }
 
-// find looks a command up as execvp does: by its path if it has a slash, else
-// in the directories. What may not be executed is passed over, and is the answer
-// only when there is nothing else.
+// find looks up a command as execvp does: by its path if it has a slash, otherwise in the
+// directories. A file that is not executable is skipped; its error is returned only if no
+// other directory has the command.
 func (v *view) find(dir, name string, directories []string) (file, error) {
 	if strings.Contains(name, "/") {
 		return v.executable(dir, name)
 	}
 	var first error
 	for _, directory := range directories {
-		if !v.spend(lookupEffort, "") {
-			return file{}, run.Errorf(run.NotFound, "%s is in one of too many directories", show(name))
+		if !v.spend(lookupCost, "") {
+			return file{}, run.Errorf(run.NotFound, "%s was not found: the PATH has too many directories to search", show(name))
 		}
 		real := v.directory(dir, directory)
 		f, err := v.executable(real, name)

@@ -10,8 +10,8 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Whatever is asked: no panic, an error has a class of ours, a refusal has its
-// rule, and a path is canonical.
+// For any input: no panic, an error has one of the package's classes, a refusal has its
+// rule, and the path is canonical.
 func FuzzCheck(f *testing.F) {
 	for _, seed := range []string{
 		"ls\n-l", "env\n-S\nsh -c x", "find\n.\n-exec\nsh\n;", "xargs\n-I{}\n{}", "cat\n../x", "cat\nfile:///etc/passwd", "cat\n~root/x", "timeout\n-k\n5", "env\n-S\n'", "env\n--split-string",

@@ -9,17 +9,17 @@ import (
 	"syscall"
 )
 
-// format is what the kernel sees in a file.
+// format is the format of an executable file, as the kernel recognizes it.
 type format int
 
 const (
 	unknown format = iota
 	program
 	script
-	unreadable // the kernel may execute what we may not read
+	unreadable // the kernel may execute a file that we may not read
 )
 
-// head is what the beginning of a file says.
+// head is the format of a file and its #! line, from the beginning of the file.
 type head struct {
 	format format
 	script shebang
@@ -41,7 +41,7 @@ func readHead(name string) head {
 		return head{format: unreadable}
 	}
 	defer f.Close()
-	text := make([]byte, scriptMost)
+	text := make([]byte, maxScriptHead)
 	n, err := io.ReadFull(f, text)
 	if n == 0 && !errors.Is(err, io.EOF) {
 		return head{format: unreadable}
@@ -53,7 +53,7 @@ func readHead(name string) head {
 		}
 		return head{}
 	}
-	for _, magic := range magics(runtime.GOOS) {
+	for _, magic := range magicNumbers(runtime.GOOS) {
 		if bytes.HasPrefix(text, []byte(magic)) {
 			return head{format: program}
 		}
@@ -61,8 +61,8 @@ func readHead(name string) head {
 	return head{}
 }
 
-// magics are the beginnings of programs.
-func magics(system string) []string {
+// magicNumbers returns the magic numbers at the beginning of programs.
+func magicNumbers(system string) []string {
 	if system == "darwin" {
 		return []string{"\xcf\xfa\xed\xfe", "\xce\xfa\xed\xfe", "\xca\xfe\xba\xbe", "\xca\xfe\xba\xbf"}
 	}

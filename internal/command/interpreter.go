@@ -10,14 +10,15 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// wrapMost is how many wrappers and scripts are followed, one in the other.
-const wrapMost = 16
+// maxNesting bounds how many nested wrappers and scripts are followed.
+const maxNesting = 16
 
 func refuseInterpreter(detail string) run.Violation {
 	return hints.Give(run.Violation{Wall: policy.WallCommand, Op: ruleInterpreter, Detail: detail, Count: 1}, run.HintAllowInterpreter, nil)
 }
 
-// chain is the sentence that a refusal becomes: subject, then what it runs, which runs, …
+// chain builds the sentence of a refusal: the subject, the program that it runs, the one
+// that this runs, and so on.
 type chain struct {
 	subject string
 	clauses []string
@@ -34,11 +35,11 @@ func (c chain) isA(kind kind) string {
 	return c.subject + " " + strings.Join(c.clauses, ", which ") + ", " + string(kind)
 }
 
-// interpreter returns a sentence about the interpreter that a program would be or start,
-// or "" if none is known. It follows links, #! lines and wrappers, and goes by the name of
-// the file at the end. It reads no file but for its first line.
+// interpreter returns a sentence about the interpreter that a program is or starts, or ""
+// if it finds none. It follows links, #! lines and wrappers, and decides by the name of the
+// file at the end. It reads at most the first line of a file.
 func (v *view) interpreter(f file, argv []string, c chain, depth int) string {
-	if depth == wrapMost || !v.spend(1+len(argv)/16, "") {
+	if depth == maxNesting || !v.spend(1+len(argv)/16, "") {
 		return ""
 	}
 	if h := v.head(f); h.format == script {
@@ -68,8 +69,8 @@ func (v *view) interpreter(f file, argv []string, c chain, depth int) string {
 }
 
 func (v *view) interpreterOfScript(f file, line shebang, argv []string, c chain, depth int) string {
-	// A line that ends with CR names a file that is most likely missing, and says all the
-	// same what was meant.
+	// A line that ends with CR names a file that is most likely missing, but it still
+	// shows which interpreter was meant.
 	interpreter := strings.TrimRight(line.interpreter, "\r")
 	c = c.then("begins with " + showLine(line.line()))
 	found, err := v.locate(v.dir, interpreter)
@@ -94,12 +95,12 @@ var wrappers = strings.Fields("env nice ionice nohup timeout setsid stdbuf time 
 	"sudo doas pkexec runuser strace ltrace prlimit setarch linux32 linux64 valgrind perf find fd fdfind numactl " +
 	"tini dumb-init gosu su-exec chpst bwrap firejail systemd-run fakeroot faketime eatmydata rlwrap unbuffer xvfb-run")
 
-// isLoader knows ld.so, which starts the program that it is given.
+// isLoader reports whether a file is ld.so, which starts the program in its arguments.
 func isLoader(name string) bool {
 	return strings.HasPrefix(name, "ld-linux") || strings.HasPrefix(name, "ld-musl") || name == "ld.so"
 }
 
-// interpreterOfWrapper judges the commands in the arguments of a wrapper.
+// interpreterOfWrapper checks the commands in the arguments of a wrapper.
 func (v *view) interpreterOfWrapper(name string, args []string, c chain, depth int) string {
 	for _, command := range commandsOf(name, args) {
 		if detail := v.interpreterOfFirst(command, c, depth); detail != "" {
@@ -109,9 +110,9 @@ func (v *view) interpreterOfWrapper(name string, args []string, c chain, depth i
 	return ""
 }
 
-// interpreterOfFirst judges the first word that names a program: those before it are
-// options, their values and variables. A value that is called like a program is taken
-// for one.
+// interpreterOfFirst checks the first word that names a program; the words before it are
+// options, their values and variables. A value that has the name of a program is treated
+// as the program.
 func (v *view) interpreterOfFirst(words []string, c chain, depth int) string {
 	for i, word := range words {
 		if word == "" || word[0] == '-' || isAssignment(word) {
@@ -119,12 +120,12 @@ func (v *view) interpreterOfFirst(words []string, c chain, depth int) string {
 		}
 		f, err := v.find(v.dir, word, v.Path)
 		if err == nil {
-			return v.interpreter(f, words[i:], c.then("runs "+f.called()), depth+1)
+			return v.interpreter(f, words[i:], c.then("runs "+f.displayName()), depth+1)
 		}
 		if kind, ok := kindOf(path.Base(word)); ok {
 			return c.then("runs " + show(word)).isA(kind)
 		}
-		if v.over() {
+		if v.exhausted() {
 			return ""
 		}
 	}
@@ -136,7 +137,8 @@ func isAssignment(word string) bool {
 	return ok && !strings.Contains(name, "/")
 }
 
-// commandsOf returns the parts of a wrapper's arguments that begin before a command.
+// commandsOf returns the parts of a wrapper's arguments that contain a command, each from
+// where the search for the program begins.
 func commandsOf(name string, args []string) [][]string {
 	switch name {
 	case "find", "fd", "fdfind":
@@ -155,7 +157,7 @@ func commandsOf(name string, args []string) [][]string {
 
 var findActions = strings.Fields("-exec -execdir -ok -okdir -x -X --exec --exec-batch")
 
-// splitString splits the value of env's -S into words. Quotes in it are rare, and stay.
+// splitString splits the value of env's -S into words. Quotes are rare there, and are kept.
 func splitString(args []string) []string {
 	for i, arg := range args {
 		value, long := strings.CutPrefix(arg, "--split-string")
@@ -165,7 +167,7 @@ func splitString(args []string) []string {
 			value = strings.TrimPrefix(value, "=")
 		case len(arg) < 2 || arg[0] != '-' || arg[1] == '-' || at < 0:
 			if arg != "" && arg[0] != '-' && !isAssignment(arg) {
-				return args // the command, whose arguments are its own
+				return args // the command begins here; -S after it is not env's
 			}
 			continue
 		default:

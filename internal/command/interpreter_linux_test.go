@@ -11,7 +11,7 @@ import (
 )
 
 func TestInterpretersAreRefused(t *testing.T) {
-	g := newGround(t)
+	g := newFixture(t)
 	for name, kind := range map[string]string{"sh": "a shell", "bash": "a shell", "perl": "a Perl interpreter", "python3": "a Python interpreter", "awk": "an awk interpreter"} {
 		t.Run(name, func(t *testing.T) {
 			g.t = t
@@ -33,7 +33,7 @@ func TestInterpretersAreRefused(t *testing.T) {
 }
 
 func TestOrdinaryToolsAreAllowed(t *testing.T) {
-	g := newGround(t)
+	g := newFixture(t)
 	missing := 0
 	for _, name := range strings.Fields("ls cat cp mv rm ln mkdir touch tar gzip grep sed sort uniq head tail wc cut tr find xargs diff cmp date echo printf true false " +
 		"test sleep stat du df id env nice timeout nohup tee basename dirname readlink realpath sha256sum base64 od seq dd install expr numfmt " +
@@ -48,12 +48,12 @@ func TestOrdinaryToolsAreAllowed(t *testing.T) {
 		}
 	}
 	if missing > 30 {
-		t.Errorf("%d tools are missing: nothing was tested", missing)
+		t.Errorf("%d tools are missing: too few were tested", missing)
 	}
 }
 
-// systemPrograms makes programs of the system by these names: the rule goes by names.
-func (g *ground) systemPrograms(names ...string) {
+// systemPrograms creates system programs with these names; the rule decides by name.
+func (g *fixture) systemPrograms(names ...string) {
 	g.t.Helper()
 	for _, name := range names {
 		g.copyOf(need(g.t, "true"), "bin/"+name)
@@ -64,7 +64,7 @@ func (g *ground) systemPrograms(names ...string) {
 }
 
 func TestWrappers(t *testing.T) {
-	g := newGround(t)
+	g := newFixture(t)
 	g.systemPrograms("env", "nice", "timeout", "xargs", "find", "fd", "sudo", "flock", "stdbuf", "strace", "busybox", "ld-linux-x86-64.so.2", "true", "ls", "grep", "sh", "python3.11")
 	g.write("ws/run", "#!/bin/sh\n", 0o755)
 	for _, line := range []string{
@@ -89,7 +89,7 @@ func TestWrappers(t *testing.T) {
 }
 
 func TestWrapperSentences(t *testing.T) {
-	g := newGround(t)
+	g := newFixture(t)
 	sh := need(t, "sh")
 	g.refused(ruleInterpreter, []string{"env", "sh"}, "env runs "+sh+", a shell")
 	g.refused(ruleInterpreter, []string{"nice", "env", "sh"}, "nice runs "+need(t, "env")+", which runs "+sh+", a shell")
@@ -97,19 +97,21 @@ func TestWrapperSentences(t *testing.T) {
 	g.refused(ruleInterpreter, []string{"env", "./run"}, "env runs ./run, which begins with #!/bin/sh, a shell")
 }
 
-// The check is no wall: what it does not know passes, and the walls hold it.
+// The check is not a wall: commands that it does not recognize pass, and the walls contain
+// them.
 func TestKnownGaps(t *testing.T) {
-	g := newGround(t)
+	g := newFixture(t)
 	g.copyOf(need(t, "sh"), "ws/tool")
 	g.allowed("./tool", "-c", "x")
 	need(t, "git")
 	g.allowed("git", "-c", "alias.x=!sh", "x")
 }
 
-// A command line must not cost more than its length: agents write them.
+// The cost of a check is bounded by the length of the command line, because agents write
+// command lines.
 func TestHostileCommandsAreBounded(t *testing.T) {
-	g := newGround(t)
-	for i := range 38 { // each link doubles the way
+	g := newFixture(t)
+	for i := range 38 { // each link doubles the length of the path
 		target := "l" + string(rune('A'+i+1))
 		g.link(target+"/../"+target, "ws/l"+string(rune('A'+i)))
 	}
@@ -127,15 +129,15 @@ func TestHostileCommandsAreBounded(t *testing.T) {
 		if _, err := v.check(argv); err != nil {
 			t.Errorf("%s: %v", brief(argv), err)
 		}
-		if v.spent > 2*effortMost {
+		if v.spent > 2*maxWork {
 			t.Errorf("%s took %d steps", brief(argv), v.spent)
 		}
 	}
 }
 
-// A command line that is as long as the kernel takes is judged whole.
+// A command line of the greatest length that the kernel accepts is checked completely.
 func TestManyOrdinaryArgumentsAreJudged(t *testing.T) {
-	g := newGround(t)
+	g := newFixture(t)
 	argv := append([]string{"ls"}, slices.Repeat([]string{"sub/deep/data.txt"}, 50_000)...)
 	g.allowed(argv...)
 	g.refused(rulePath, append(argv, "/etc/passwd"), "/etc/passwd")
@@ -145,7 +147,7 @@ func TestUnreadablePrograms(t *testing.T) {
 	if os.Getuid() == 0 {
 		t.Skip("root reads every file")
 	}
-	g := newGround(t)
+	g := newFixture(t)
 	g.write("ws/secret", "\x7fELF", 0o111)
 	g.allowed("./secret")
 }

@@ -6,15 +6,16 @@ import (
 	"sync"
 )
 
-// kind says what an interpreter is, as the end of a sentence.
+// kind describes an interpreter, as the end of a sentence.
 type kind string
 
-// interpreters are the programs that run what their arguments say, by the names of their
-// files without version.
+// interpreters are the programs that run code from their arguments, by file name without
+// version.
 //
-// Editors with a language of their own are among them (vim -c, emacs --script). Not among
-// them are ed, less, man and nano, which start a shell only when somebody types "!", and
-// compilers, m4, bc, dc, jq, sed, make, git and sqlite3: people come for these tools.
+// Editors with a language of their own are included (vim -c, emacs --script). Not included
+// are ed, less, man and nano, which start a shell only when somebody types "!", and
+// compilers, m4, bc, dc, jq, sed, make, git and sqlite3, which are what people use commands
+// for.
 var interpreters = map[kind]string{
 	"a shell":                                     "sh bash rbash dash ash zsh rzsh ksh ksh93 rksh rksh93 mksh lksh posh fish csh tcsh bsd-csh yash static-sh rc pdksh oksh loksh sash hush nu nushell elvish xonsh oil osh ysh murex pwsh powershell",
 	"a Python interpreter":                        "python pythonw pypy ipython jython micropython circuitpython graalpy bpython ptpython",
@@ -45,7 +46,7 @@ var interpreters = map[kind]string{
 	"a program that starts a shell":               "script scriptlive su sg newgrp login sulogin parallel tmux screen capsh xterm watch",
 }
 
-var kinds = sync.OnceValue(func() map[string]kind {
+var kindByName = sync.OnceValue(func() map[string]kind {
 	all := map[string]kind{}
 	for kind, names := range interpreters {
 		for name := range strings.FieldsSeq(names) {
@@ -55,51 +56,51 @@ var kinds = sync.OnceValue(func() map[string]kind {
 	return all
 })
 
-// builds are words at the end of a name that say how a program was built.
-var builds = strings.Fields("dbg debug static real orig original minimal jit basic tiny nox gtk gtk3 x11 gnu musl")
+// buildSuffixes are suffixes of a name that tell how a program was built.
+var buildSuffixes = strings.Fields("dbg debug static real orig original minimal jit basic tiny nox gtk gtk3 x11 gnu musl")
 
-// kindOf looks up the name of a file, with version and build words, as in python3.11-dbg,
-// and without.
+// kindOf looks up the name of a file, first as it is (python3.11-dbg), then without its
+// version and build suffixes.
 func kindOf(file string) (kind, bool) {
 	file = strings.TrimSuffix(strings.TrimRight(file, "\r"), ".exe")
-	if k, ok := kinds()[file]; ok {
+	if k, ok := kindByName()[file]; ok {
 		return k, true
 	}
 	for {
-		shorter := withoutLastWord(file)
+		shorter := trimOneSuffix(file)
 		if shorter == file || shorter == "" {
 			return "", false
 		}
 		file = shorter
 		// "R", "vi" and "ex" are too short: ex1 is something else.
-		if k, ok := kinds()[file]; ok && len(file) > 2 {
+		if k, ok := kindByName()[file]; ok && len(file) > 2 {
 			return k, true
 		}
 	}
 }
 
-// withoutLastWord takes one version or build word from the end of a name.
-func withoutLastWord(file string) string {
+// trimOneSuffix removes one version or build suffix from a name.
+func trimOneSuffix(file string) string {
 	if i := strings.LastIndexAny(file, "-._+"); i > 0 {
 		word := file[i+1:]
-		if isVersion(word) || slices.Contains(builds, word) {
+		if isVersion(word) || slices.Contains(buildSuffixes, word) {
 			return file[:i]
 		}
 	}
-	// python3, and python3d, python3m, python3t with their build's letter.
+	// python3, and python3d, python3m, python3t with the letter of their build.
 	if bare := strings.TrimRight(file, "dmut"); bare != strings.TrimRight(bare, "0123456789") {
 		file = bare
 	}
 	return strings.TrimRight(file, "0123456789")
 }
 
-// isVersion knows 11, 11d, v18, 0rc1 and beta3.
+// isVersion reports whether a word is a version, such as 11, 11d, v18, 0rc1 or beta3.
 func isVersion(word string) bool {
 	after := strings.TrimLeft(word, "0123456789")
 	for _, stage := range []string{"v", "r", "p", "a", "b", "rc", "pre", "alpha", "beta"} {
-		if n, ok := strings.CutPrefix(after, stage); ok && digits(n) {
+		if n, ok := strings.CutPrefix(after, stage); ok && isDigits(n) {
 			return true
 		}
 	}
-	return digits(strings.TrimRight(word, "dmut"))
+	return isDigits(strings.TrimRight(word, "dmut"))
 }

@@ -13,14 +13,15 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Names of the rules, as violations have them.
+// Names of the rules, which violations carry in Op.
 const (
 	rulePath        = "path"
 	ruleInterpreter = "interpreter"
 )
 
-// refusalsMost is how many arguments are named; a list of thousands helps nobody.
-const refusalsMost = 16
+// maxRefusals is how many arguments are reported one by one; a list of thousands helps
+// nobody.
+const maxRefusals = 16
 
 // advice is the hint about an argument.
 type advice struct {
@@ -28,22 +29,23 @@ type advice struct {
 	data hints.Data
 }
 
-// arguments refuses those that name a file which is not there inside.
-func (v *view) arguments(args []string) (refusals []run.Violation) {
+// checkArguments returns a refusal for each argument that names a file that does not exist
+// inside.
+func (v *view) checkArguments(args []string) (refusals []run.Violation) {
 	more := 0
-	elsewhere := v.enters(args)
+	changed := v.afterChdir(args)
 	for i, arg := range args {
-		detail, hint := v.argument(arg)
-		if detail != "" && elsewhere != nil {
-			detail, hint = elsewhere.argument(arg)
+		detail, hint := v.checkArgument(arg)
+		if detail != "" && changed != nil {
+			detail, hint = changed.checkArgument(arg)
 		}
-		if v.over() {
-			break // what was found out last may be wrong
+		if v.exhausted() {
+			break // the last answer may be wrong
 		}
 		if detail == "" {
 			continue
 		}
-		if len(refusals) == refusalsMost {
+		if len(refusals) == maxRefusals {
 			more++
 			continue
 		}
@@ -60,11 +62,11 @@ func (v *view) arguments(args []string) (refusals []run.Violation) {
 	return refusals
 }
 
-// enters gives the view from the directory into which git, make, tar and others go
-// before they read their other arguments (-C, --directory), or nil if there is
-// none. An argument that stays inside from either is let pass.
-func (v *view) enters(args []string) *view {
-	there := *v
+// afterChdir returns the view from the directory that git, make, tar and others change to
+// before they read their other arguments (-C, --directory), or nil if there is none. An
+// argument passes if it stays inside from either directory.
+func (v *view) afterChdir(args []string) *view {
+	after := *v
 	for i, arg := range args {
 		name, glued := strings.CutPrefix(arg, "--directory=")
 		switch {
@@ -76,38 +78,38 @@ func (v *view) enters(args []string) *view {
 		default:
 			continue
 		}
-		if detail, _ := there.argument(name); name == "" || detail != "" {
+		if detail, _ := after.checkArgument(name); name == "" || detail != "" {
 			continue
 		}
 		if path.IsAbs(name) {
-			there.dir = path.Clean(name)
+			after.dir = path.Clean(name)
 		} else {
-			there.dir = path.Join(there.dir, name)
+			after.dir = path.Join(after.dir, name)
 		}
 	}
-	if there.dir == v.dir {
+	if after.dir == v.dir {
 		return nil
 	}
-	return &there
+	return &after
 }
 
-// argument says what is wrong with one, in words, or "".
-func (v *view) argument(arg string) (detail string, hint advice) {
+// checkArgument returns a sentence about what is wrong with an argument, or "".
+func (v *view) checkArgument(arg string) (detail string, hint advice) {
 	exists := func(name string) bool {
-		if len(name) >= pathMost || !v.spend(1, name) {
+		if len(name) >= maxPath || !v.spend(1, name) {
 			return false
 		}
 		_, err := os.Lstat(path.Join(v.dir, name))
 		return err == nil
 	}
-	for _, text := range readings(arg, exists, v.effort) {
-		if len(text) >= pathMost || v.over() {
+	for _, text := range pathCandidates(arg, exists, v.budget) {
+		if len(text) >= maxPath || v.exhausted() {
 			continue
 		}
 		if text[0] == '~' {
-			detail, hint = v.home(text, exists)
+			detail, hint = v.checkHome(text, exists)
 		} else {
-			detail, hint = v.file(text)
+			detail, hint = v.checkFile(text)
 		}
 		if detail == "" {
 			continue
@@ -120,21 +122,21 @@ func (v *view) argument(arg string) (detail string, hint advice) {
 	return "", advice{}
 }
 
-// file judges a text as the name of a file.
-func (v *view) file(text string) (detail string, hint advice) {
+// checkFile checks a text as the name of a file.
+func (v *view) checkFile(text string) (detail string, hint advice) {
 	absolute := path.IsAbs(text)
 	switch {
 	case absolute && !v.firstExists(text) && !v.firstExists(path.Clean(text)):
-		// "/foo/" and "/p": nothing of that name is in the root, so that it
-		// is a regular expression or a sed script.
+		// "/foo/" and "/p": the root directory has no entry of that name, so
+		// the text is a regular expression or a sed script.
 		return "", advice{}
 	case !absolute && isSubstitution(text, v.dir):
 		return "", advice{}
 	}
-	// The kernel follows links first, and many programs take ".." away first.
-	// Neither may lead out.
+	// The kernel follows links before it applies "..", and many programs remove
+	// ".." from the text first. Neither result may lie outside.
 	r := v.walk(v.dir, text)
-	if v.ok(r, absolute) {
+	if v.allowed(r, absolute) {
 		lexical := path.Clean(text)
 		if !absolute {
 			lexical = path.Join(v.dir, text)
@@ -142,7 +144,7 @@ func (v *view) file(text string) (detail string, hint advice) {
 		if lexical == r.path || !strings.Contains(text, "..") {
 			return "", advice{}
 		}
-		if r = v.walk("/", lexical); v.ok(r, absolute) {
+		if r = v.walk("/", lexical); v.allowed(r, absolute) {
 			return "", advice{}
 		}
 	}
@@ -153,32 +155,32 @@ func (v *view) file(text string) (detail string, hint advice) {
 	return v.explain(text, r, target)
 }
 
-// ok reports whether a path stays inside. A directory above the workspace exists
-// inside too, but is empty: a command that names it means the host's. "/" is
+// allowed reports whether a path stays inside. A directory above the workspace exists
+// inside too, but is empty: a command that names it means the host's directory. "/" is
 // allowed: it is the private root, and often only a separator for tr, cut or sort.
-func (v *view) ok(r resolved, absolute bool) bool {
+func (v *view) allowed(r resolved, absolute bool) bool {
 	switch r.visibility {
 	case granted, system, device:
 		return true
 	case scratch:
-		return v.okScratch(r, absolute)
+		return v.allowedScratch(r, absolute)
 	case skeleton:
 		return absolute && r.path == "/"
 	}
-	// A link of the host's system that dangles inside. Nothing can be read through
-	// it, and it does not come from the workspace.
-	l, ok := r.left()
+	// A link in a system directory that dangles inside is allowed: nothing can be
+	// read through it, and it does not come from the workspace.
+	l, ok := r.exitLink()
 	return ok && l.visibility == system
 }
 
-// okScratch judges a path in the private /tmp. An absolute path there means the
-// guest's /tmp. A ".." or a link from the workspace, which may itself be below the
-// host's /tmp, means a file of the host beside it.
-func (v *view) okScratch(r resolved, absolute bool) bool {
+// allowedScratch reports whether a path into the private /tmp is allowed. An absolute path
+// means the guest's /tmp. A ".." or a link that starts in the workspace means a file on
+// the host next to the workspace, which may itself be below the host's /tmp.
+func (v *view) allowedScratch(r resolved, absolute bool) bool {
 	if r.path == v.Scratch {
 		return true
 	}
-	if l, linked := r.left(); linked && l.visibility == granted {
+	if l, linked := r.exitLink(); linked && l.visibility == granted {
 		_, err := os.Lstat(r.path)
 		return err != nil
 	}
@@ -187,7 +189,7 @@ func (v *view) okScratch(r resolved, absolute bool) bool {
 
 func (v *view) explain(text string, r resolved, target string) (detail string, hint advice) {
 	detail = show(text)
-	switch l, linked := r.left(); {
+	switch l, linked := r.exitLink(); {
 	case linked:
 		detail += " goes through the link " + show(l.at) + " to " + show(target)
 	case target != text:
@@ -204,28 +206,27 @@ func (v *view) explain(text string, r resolved, target string) (detail string, h
 	return detail, hint
 }
 
-// home judges ~ and ~user. No shell is there to expand them, but git and
-// others do so themselves, and nobody who writes them means a file named "~".
-// ~1.2.3 is a version.
-func (v *view) home(text string, exists func(string) bool) (detail string, hint advice) {
+// checkHome checks ~ and ~user. No shell expands them, but git and other programs do so
+// themselves, and nobody means a file named "~". ~1.2.3 is a version.
+func (v *view) checkHome(text string, exists func(string) bool) (detail string, hint advice) {
 	name, _, _ := strings.Cut(text[1:], "/")
 	if exists("~" + name) {
-		return v.file(text)
+		return v.checkFile(text)
 	}
 	if name != "" {
-		if !v.spend(userEffort, "") {
+		if !v.spend(userCost, "") {
 			return "", advice{}
 		}
 		if _, err := user.Lookup(name); err != nil {
-			return v.file(text)
+			return v.checkFile(text)
 		}
 	}
 	return show(text) + " means a home directory, which is not visible inside",
 		advice{run.HintGrantPath, hints.Data{"path": "PATH", "expand": "~"}}
 }
 
-// firstExists reports whether the first component of an absolute path is there
-// on the host.
+// firstExists reports whether the first component of an absolute path exists on the
+// host.
 func (v *view) firstExists(p string) bool {
 	first, _, _ := strings.Cut(strings.TrimLeft(p, "/"), "/")
 	switch first {
@@ -239,8 +240,8 @@ func (v *view) firstExists(p string) bool {
 	return err == nil
 }
 
-// onHost follows what exists of a path on the host. It is prose when the first
-// component that does not exist has spaces in it: "/etc/hosts is wrong".
+// onHost resolves the existing part of a path on the host. The text is prose, not a path,
+// if the first component that does not exist has spaces in it: "/etc/hosts is wrong".
 func (v *view) onHost(p string) (target string, prose bool) {
 	existing, rest := p, ""
 	for existing != "/" && v.spend(1, existing) {
@@ -259,8 +260,9 @@ func (v *view) onHost(p string) (target string, prose bool) {
 	return p, false
 }
 
-// isSubstitution knows sed's s/../../g, which as a path would lead out: it has
-// three separators, flags or nothing at the end, and there is no directory "s".
+// isSubstitution reports whether a text is a sed command such as s/../../g, which as a
+// path would lead outside: it has three separators, only flags at the end, and there is
+// no directory "s".
 func isSubstitution(text, dir string) bool {
 	if len(text) < 4 || text[0] != 's' && text[0] != 'y' || text[1] != '/' || strings.Count(text, "/") != 3 {
 		return false

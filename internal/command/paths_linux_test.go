@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// pathGround has links that lead everywhere.
-func pathGround(t *testing.T) *ground {
-	g := newGround(t)
+// newPathFixture returns a fixture with links to files inside and outside.
+func newPathFixture(t *testing.T) *fixture {
+	g := newFixture(t)
 	g.link("../outside", "ws/out")
 	g.link("../outside/secret", "ws/leak")
 	g.link(g.outside+"/secret", "ws/absleak")
@@ -26,7 +26,7 @@ func pathGround(t *testing.T) *ground {
 }
 
 func TestPathsThatAreRefused(t *testing.T) {
-	g := pathGround(t)
+	g := newPathFixture(t)
 	for _, arg := range []string{
 		// absolute
 		"/etc/passwd", "/etc", "/etc/", "//etc//passwd", "/./etc/passwd", "/etc/no-such-file", "/root", "/root/.ssh/id_rsa",
@@ -41,7 +41,7 @@ func TestPathsThatAreRefused(t *testing.T) {
 		// through links
 		"out", "out/", "out/secret", "leak", "absleak", "chain", "etc/passwd", "in/../out/secret", "sub/dangling", "./leak", g.ws + "/leak", g.ws + "/out/secret",
 		"in/../../outside",
-		// glued to options
+		// attached to options
 		"--file=/etc/passwd", "--file=../outside/secret", "--file=leak", "-I/etc", "-L/root/lib", "-C..", "-C../..", "-f../outside/secret", "-fleak",
 		"-xvf/etc/passwd", "-czf../outside/x", "-isystem/etc", "-Wl,-rpath,/etc", "-Wl,-rpath=/etc", "-Wl,-L/etc", "--a=--b=/etc/passwd",
 		// prefixes, keys, URLs, lists
@@ -62,7 +62,7 @@ func TestPathsThatAreRefused(t *testing.T) {
 }
 
 func TestPathsThatAreAllowed(t *testing.T) {
-	g := pathGround(t)
+	g := newPathFixture(t)
 	g.scope.Read = []string{filepath.Join(g.root, "granted")}
 	g.write("granted/file", "x", 0o644)
 	g.link("../granted/file", "ws/togranted")
@@ -75,7 +75,7 @@ func TestPathsThatAreAllowed(t *testing.T) {
 		"/dev/null", "/dev/zero", "/dev/urandom", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/fd/0", "/dev/fd/63", "of=/dev/null", "/proc/self/fd/1", "/proc/cpuinfo", "/proc/self/status",
 		// separators
 		"/", "//", "-/", "-d/", "-F/", "-t/", "/.", "--separator=/",
-		// only a bit like paths
+		// only similar to paths
 		"s/a/b/", "s/a/b/g", "s/../../", "s/../../g", "s/a/../", "y/abc/xyz/", "/foo/", "/foo/p", "/p", "/^$/d", "/foo/,/bar/p", "1,$p", "/foo/{x;s/a/b/}",
 		"https://example.com/etc/passwd", "https://example.com/../../etc", "http://h/?f=/etc", "git@example.com:/etc/x.git", "host:/etc/passwd", "ssh://host/etc", "user@host:../x",
 		"origin/main", "HEAD~1..HEAD", "main..feature/x", "..origin/main", "HEAD:../x", "HEAD:/etc/x", "HEAD^", "@{u}", "@", "a...b", "./...", "...", "..x", "x..",
@@ -93,12 +93,12 @@ func TestPathsThatAreAllowed(t *testing.T) {
 }
 
 func TestRefusedPathTellsBothNames(t *testing.T) {
-	g := pathGround(t)
+	g := newPathFixture(t)
 	secret := g.outside + "/secret"
 	g.refused(rulePath, []string{"cat", "leak"}, "leak goes through the link "+g.ws+"/leak to "+secret, "`read:`", "workspace "+g.ws)
 	g.refused(rulePath, []string{"cat", "chain"}, g.ws+"/leak", secret)
 	g.refused(rulePath, []string{"cat", "--in=../outside/secret"}, "--in=../outside/secret names ../outside/secret is "+secret)
-	// A path by which only the host knows the workspace.
+	// A path to the workspace that exists only on the host.
 	g.link("ws", "alias")
 	g.refused(rulePath, []string{"cat", g.root + "/alias/data.txt"}, "inside it is called "+g.ws+"/data.txt")
 	v := g.check("cat", "/etc/passwd")
@@ -107,10 +107,10 @@ func TestRefusedPathTellsBothNames(t *testing.T) {
 	}
 }
 
-// A workspace is often below /tmp, and /tmp is private inside: its neighbours
-// on the host are not the guest's.
+// A workspace is often below /tmp, and /tmp is private inside: the guest does not see the
+// other files in the host's /tmp.
 func TestWorkspaceBelowScratch(t *testing.T) {
-	g := newGround(t)
+	g := newFixture(t)
 	g.scope.Scratch = filepath.Dir(g.root)
 	g.link("../outside/secret", "ws/leak")
 	g.link(g.scope.Scratch, "ws/tmp")
@@ -125,7 +125,7 @@ func TestWorkspaceBelowScratch(t *testing.T) {
 }
 
 func TestDirectoryDecidesAboutRelativePaths(t *testing.T) {
-	g := newGround(t)
+	g := newFixture(t)
 	g.scope.Dir = g.ws + "/sub/deep"
 	g.allowed("cat", "../../data.txt")
 	g.refused(rulePath, []string{"cat", "../../../outside/secret"})
@@ -142,18 +142,18 @@ func TestDirectoryDecidesAboutRelativePaths(t *testing.T) {
 }
 
 func TestManyRefusalsAreCounted(t *testing.T) {
-	g := newGround(t)
+	g := newFixture(t)
 	argv := append([]string{"cat"}, slices.Repeat([]string{"/etc/passwd"}, 100)...)
 	v := g.check(argv...)
 	last := v.Refusals[len(v.Refusals)-1]
-	if len(v.Refusals) != refusalsMost || last.Count != 100-refusalsMost+1 || !strings.Contains(last.Detail, "and 84 more") {
+	if len(v.Refusals) != maxRefusals || last.Count != 100-maxRefusals+1 || !strings.Contains(last.Detail, "and 84 more") {
 		t.Errorf("%d refusals, the last %+v", len(v.Refusals), last)
 	}
 }
 
-// With /proc visible, what leads out of it still leads out.
+// If /proc is visible, the links in it that lead outside are still refused.
 func TestProcIsVisible(t *testing.T) {
-	g := newGround(t)
+	g := newFixture(t)
 	g.scope.System = append(g.scope.System, "/proc")
 	g.allowed("cat", "/proc/net/dev", "/proc/1/status", "/proc/self/mountinfo")
 	for _, arg := range []string{"/proc/self/root/etc/passwd", "/proc/1/root", "/proc/self/cwd/../x", "/proc/self/fd/3/x", "/proc/self/task/1/root/etc", "/proc/self/exe"} {
@@ -161,10 +161,10 @@ func TestProcIsVisible(t *testing.T) {
 	}
 }
 
-// A link of the system that dangles inside reads nothing, and nobody who made
-// the workspace made it.
+// A link in a system directory that dangles inside is allowed: nothing can be read through
+// it, and it does not come from the workspace.
 func TestSystemLinksThatDangle(t *testing.T) {
-	g := newGround(t)
+	g := newFixture(t)
 	g.write("sys/x", "", 0o644)
 	g.link("../outside/secret", "sys/link")
 	g.scope.System = append(g.scope.System, g.root+"/sys")
@@ -173,7 +173,7 @@ func TestSystemLinksThatDangle(t *testing.T) {
 }
 
 func TestGrantInsideOfTheSystemAndAround(t *testing.T) {
-	g := newGround(t)
+	g := newFixture(t)
 	g.scope.Read = []string{"/"}
 	g.allowed("cat", "/etc/passwd")
 	sh := need(t, "sh")
@@ -181,7 +181,7 @@ func TestGrantInsideOfTheSystemAndAround(t *testing.T) {
 	g.refused(ruleInterpreter, []string{"env", "sh"}, "a shell")
 }
 
-// A program that goes into a directory first reads its arguments from there.
+// A program that changes its directory first resolves its arguments from there.
 func TestArgumentsFromAnotherDirectory(t *testing.T) {
 	workspace := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(workspace, "repo/sub"), 0o700); err != nil {

@@ -9,45 +9,45 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Scope is what a command will find inside. Paths are absolute, and the same
-// inside and on the host. The zero Scope shows nothing, so that nothing is found.
+// Scope describes the files that a command sees inside. Paths are absolute, and the same
+// inside and on the host. The zero Scope shows nothing, so that no command is found.
 type Scope struct {
 	Workspace string   // canonical, empty for none
 	Dir       string   // the command's working directory; empty means the root
 	Read      []string // grants, canonical
 	Write     []string
 	System    []string // directories and files of the host's system, e.g. /usr, /bin, /etc/ssl
-	Scratch   string   // private, so nothing below it is the host's file
+	Scratch   string   // a private directory: nothing below it is a file of the host
 	Path      []string // the guest's PATH as directories
 
 	AllowInterpreters bool
 }
 
-// visibility says what a path is to the guest.
+// visibility classifies a path as the guest sees it.
 type visibility int
 
 const (
-	outside  visibility = iota // not there
-	skeleton                   // a directory that is there only because something below it is
-	scratch                    // private
-	device                     // harmless, or the guest's own
-	system                     // the host's, read-only
-	granted                    // workspace, read and write
+	outside  visibility = iota // does not exist inside
+	skeleton                   // a directory that exists only as the parent of something visible
+	scratch                    // in the private directory
+	device                     // a harmless file of the kernel, or the guest's own
+	system                     // the host's system, read-only
+	granted                    // the workspace, or a path granted by read or write
 )
 
 // view is a Scope that has been checked.
 type view struct {
 	Scope
 	grants []string
-	dir    string // Dir, with links followed
+	dir    string // Dir, with links resolved
 
-	*effort
-	directories map[string]string // the real directories of the PATH, as they are asked for
-	heads       map[string]head   // of the files that were read
+	*budget
+	directories map[string]string // directories of the PATH, with links resolved; filled on demand
+	heads       map[string]head   // by path, of the files read so far
 }
 
 func newView(s Scope) (*view, error) {
-	v := &view{Scope: s, grants: slices.Concat(s.Read, s.Write), effort: &effort{}, directories: map[string]string{}, heads: map[string]head{}}
+	v := &view{Scope: s, grants: slices.Concat(s.Read, s.Write), budget: &budget{}, directories: map[string]string{}, heads: map[string]head{}}
 	if s.Workspace != "" {
 		v.grants = append([]string{s.Workspace}, v.grants...)
 	}
@@ -56,21 +56,21 @@ func newView(s Scope) (*view, error) {
 	}
 	for _, p := range slices.Concat(v.grants, s.System, []string{v.Dir}) {
 		if !path.IsAbs(p) || strings.ContainsRune(p, 0) {
-			return nil, run.Errorf(run.Invalid, "%s is not an absolute path; paths of a command's surroundings have to be", show(p))
+			return nil, run.Errorf(run.Invalid, "%s is not an absolute path; every path that a command may see must be absolute", show(p))
 		}
 	}
 	v.Dir = path.Clean(v.Dir)
 	r := v.walk("/", v.Dir)
 	if r.visibility == outside || r.visibility == device {
-		return nil, run.Errorf(run.Invalid, "the working directory %s cannot be seen inside; visible are %s", show(v.Dir), strings.Join(v.visible(), ", "))
+		return nil, run.Errorf(run.Invalid, "the working directory %s is not visible inside; visible are %s", show(v.Dir), strings.Join(v.visible(), ", "))
 	}
 	v.dir = r.path
 	return v, nil
 }
 
-// where finds the visibility of a clean absolute path. Of two that contain it the
-// inner one counts, as with mounts: a workspace below /tmp is the workspace,
-// and /usr is the system's even where / is granted.
+// where returns the visibility of a clean absolute path. If several directories contain it,
+// the innermost one counts, as with mounts: a workspace below /tmp is the workspace, and
+// /usr is the system's even if / is granted.
 func (v *view) where(p string) visibility {
 	if ownedByKernel(p) {
 		return v.whereInKernel(p)
@@ -109,7 +109,7 @@ func (v *view) innermost(p string) visibility {
 	return where
 }
 
-// visible lists what there is, for people.
+// visible lists the visible paths for error messages.
 func (v *view) visible() []string {
 	all := slices.Concat(v.grants, v.System)
 	if v.Scratch != "" {

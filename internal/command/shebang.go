@@ -8,22 +8,22 @@ import (
 const (
 	// kernelLine is how much of a script the kernel reads (BINPRM_BUF_SIZE).
 	kernelLine = 256
-	// scriptMost is how much is read here: the rest of a long line tells what
-	// was meant, and another kernel may read more.
-	scriptMost = 4096
-	// scriptsMost is how many scripts may be each other's interpreters; the
-	// kernel gives up after five.
-	scriptsMost = 5
+	// maxScriptHead is how much this package reads: the rest of a long line shows the
+	// author's intent, and another kernel may read more.
+	maxScriptHead = 4096
+	// maxScripts bounds a chain of scripts, each the interpreter of the one before;
+	// the kernel gives up after five.
+	maxScripts = 5
 )
 
-// shebang is the first line of a script: the interpreter, and all the rest of
-// the line as one argument.
+// shebang is the first line of a script: the interpreter, and the rest of the line as one
+// argument.
 type shebang struct {
 	interpreter, argument string
 }
 
-// readShebang reads the line as load_script in the kernel does. It is not ok
-// when execve would say ENOEXEC.
+// readShebang parses the line as load_script in the kernel does. It returns false where
+// execve would return ENOEXEC.
 func readShebang(head []byte) (shebang, bool) {
 	whole := parseLine(head)
 	if whole.interpreter == "" {
@@ -36,7 +36,8 @@ func readShebang(head []byte) (shebang, bool) {
 	if bytes.IndexByte(seen, '\n') >= 0 {
 		return whole, true
 	}
-	// No end of the line: the name of the interpreter has to end at least.
+	// The line does not end within the kernel's buffer: at least the interpreter's
+	// name must end there.
 	if name := strings.TrimLeft(string(seen[2:]), " \t"); !strings.ContainsAny(name, " \t\x00") {
 		return shebang{}, false
 	}
@@ -54,7 +55,7 @@ func parseLine(head []byte) shebang {
 	return shebang{interpreter: line[:i], argument: strings.TrimLeft(line[i:], " \t")}
 }
 
-// line is the shebang as it is written.
+// line returns the shebang as it is written in the script.
 func (s shebang) line() string {
 	if s.argument == "" {
 		return "#!" + s.interpreter

@@ -13,8 +13,9 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// ground is a workspace with something beside it that must stay unseen.
-type ground struct {
+// fixture is a temporary directory with a workspace, and beside it files that must not be
+// visible inside.
+type fixture struct {
 	t       *testing.T
 	root    string
 	ws      string
@@ -22,15 +23,15 @@ type ground struct {
 	scope   Scope
 }
 
-// newGround makes one. The private directory is called /scratch, so that what
-// lies in the host's /tmp around the workspace is plainly outside.
-func newGround(t *testing.T) *ground {
+// newFixture returns a new fixture. The scratch directory is called /scratch, so that the
+// files in the host's /tmp around the workspace are outside.
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := &ground{t: t, root: root, ws: filepath.Join(root, "ws"), outside: filepath.Join(root, "outside")}
+	g := &fixture{t: t, root: root, ws: filepath.Join(root, "ws"), outside: filepath.Join(root, "outside")}
 	g.scope = Scope{
 		Workspace: g.ws, Dir: g.ws, Scratch: "/scratch",
 		System: existing("/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc/alternatives", "/etc/ssl"),
@@ -47,7 +48,7 @@ func existing(names ...string) []string {
 	return slices.DeleteFunc(names, func(name string) bool { _, err := os.Stat(name); return err != nil })
 }
 
-func (g *ground) write(name, text string, mode os.FileMode) string {
+func (g *fixture) write(name, text string, mode os.FileMode) string {
 	g.t.Helper()
 	full := filepath.Join(g.root, name)
 	if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
@@ -62,14 +63,14 @@ func (g *ground) write(name, text string, mode os.FileMode) string {
 	return full
 }
 
-func (g *ground) link(target, name string) {
+func (g *fixture) link(target, name string) {
 	g.t.Helper()
 	if err := os.Symlink(target, filepath.Join(g.root, name)); err != nil {
 		g.t.Fatal(err)
 	}
 }
 
-func (g *ground) copyOf(program, name string, more ...byte) {
+func (g *fixture) copyOf(program, name string, more ...byte) {
 	g.t.Helper()
 	data, err := os.ReadFile(program)
 	if err != nil {
@@ -78,8 +79,8 @@ func (g *ground) copyOf(program, name string, more ...byte) {
 	g.write(name, string(append(data, more...)), 0o755)
 }
 
-// need finds a program of this host, with links followed. Where it is missing
-// the test is skipped, except where skips are forbidden.
+// need returns the path of a program on this host, with links resolved. If the program is
+// missing the test is skipped, or fails where CORDON_REQUIRE_HOST=1 forbids skips.
 func need(t testing.TB, name string) string {
 	t.Helper()
 	for _, dir := range []string{"/usr/bin", "/bin", "/usr/local/bin", "/usr/sbin"} {
@@ -91,11 +92,11 @@ func need(t testing.TB, name string) string {
 	return ""
 }
 
-// brief keeps a command of thousands of words out of the log.
+// brief shortens a command of thousands of words for the log.
 func brief(argv []string) string { return fmt.Sprintf("%.20q", argv[:min(len(argv), 12)]) }
 
-// check wants no error.
-func (g *ground) check(argv ...string) Verdict {
+// check calls Check and fails the test on an error.
+func (g *fixture) check(argv ...string) Verdict {
 	g.t.Helper()
 	v, err := Check(argv, g.scope)
 	if err != nil {
@@ -107,15 +108,16 @@ func (g *ground) check(argv ...string) Verdict {
 	return v
 }
 
-func (g *ground) allowed(argv ...string) {
+func (g *fixture) allowed(argv ...string) {
 	g.t.Helper()
 	if v := g.check(argv...); v.Refusals != nil {
 		g.t.Errorf("%s was refused: %+v", brief(argv), v.Refusals)
 	}
 }
 
-// refused wants a refusal by the rule whose detail has all the words.
-func (g *ground) refused(rule string, argv []string, words ...string) {
+// refused fails the test unless the rule refuses the command, with all the words in the
+// detail or the hint.
+func (g *fixture) refused(rule string, argv []string, words ...string) {
 	g.t.Helper()
 	v := g.check(argv...)
 	i := slices.IndexFunc(v.Refusals, func(r run.Violation) bool { return r.Op == rule })

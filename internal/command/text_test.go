@@ -18,7 +18,7 @@ func TestShow(t *testing.T) {
 			t.Errorf("%q: %s; want %s", test[0], got, test[2])
 		}
 	}
-	if got := show(strings.Repeat("ä", 1000)); len(got) > showMost+10 || !utf8.ValidString(got) {
+	if got := show(strings.Repeat("ä", 1000)); len(got) > maxShown+10 || !utf8.ValidString(got) {
 		t.Errorf("%d bytes", len(got))
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// maxLinks is the kernel's own bound on the links in one path.
+// maxLinks is the kernel's limit on the links in one path.
 const maxLinks = 40
 
 // link is a symbolic link and the visibility of its path.
@@ -20,25 +20,25 @@ type link struct {
 type resolved struct {
 	path       string
 	visibility visibility
-	info       fs.FileInfo // of what is there; nil when nothing is, or when it cannot be known
-	met        []link
-	exit       int // the link in met by which it left the host's visible files, counted from 1
+	info       fs.FileInfo // nil if nothing exists there, or if it cannot be known
+	links      []link
+	exit       int // index in links, from 1, of the link that led out of the visible files; 0 for none
 }
 
-// left gives the link through which a path left what the guest sees. There is
-// none when the path's own text did, as with "..".
-func (r resolved) left() (link, bool) {
+// exitLink returns the link that led out of the files that the guest sees. There is none if
+// the text of the path itself led out, as with "..".
+func (r resolved) exitLink() (link, bool) {
 	if r.exit == 0 {
 		return link{}, false
 	}
-	return r.met[r.exit-1], true
+	return r.links[r.exit-1], true
 }
 
-// walk follows a path as the kernel will inside: link by link, and only where
-// the host's files are the guest's files. Everywhere else the text is all
-// there is, and ".." takes one component away.
+// walk resolves a path as the kernel will inside: link by link, but only where the guest
+// sees the host's files. Everywhere else only the text is known, and ".." removes one
+// component.
 func (v *view) walk(from, name string) resolved {
-	if len(name) >= pathMost || v.over() {
+	if len(name) >= maxPath || v.exhausted() {
 		return resolved{path: from, visibility: outside}
 	}
 	w := walker{view: v, resolved: resolved{path: from}, todo: strings.Split(name, "/")}
@@ -59,7 +59,7 @@ func (v *view) walk(from, name string) resolved {
 	}
 	w.visibility = v.where(w.path)
 	// The last component may have been "..", or there was none.
-	if w.info == nil && !w.missing && w.hosts(w.visibility) {
+	if w.info == nil && !w.missing && w.isHostFile(w.visibility) {
 		if info, err := os.Lstat(w.path); err == nil && info.Mode()&fs.ModeSymlink == 0 {
 			w.info = info
 		}
@@ -70,20 +70,20 @@ func (v *view) walk(from, name string) resolved {
 type walker struct {
 	*view
 	resolved
-	todo    []string
-	own     int  // how many at the end of todo are the path's own, and not a link's
-	missing bool // nothing is there
-	out     bool // not among the host's files
-	leapt   bool // through a link of /proc: where ".." leads from there is not in the text
+	todo         []string
+	own          int  // how many components at the end of todo come from the path itself, not from a link
+	missing      bool // nothing exists at the path
+	out          bool // the path is outside the host's visible files
+	throughMagic bool // went through a magic link in /proc: the text does not tell where ".." leads from there
 }
 
-// hosts reports whether the host's file at the path is the guest's.
-func (w *walker) hosts(p visibility) bool {
+// isHostFile reports whether the guest sees the host's file at the path.
+func (w *walker) isHostFile(p visibility) bool {
 	return (p == granted || p == system) && !ownedByKernel(w.path)
 }
 
 func (w *walker) step(part string, own bool) {
-	if w.leapt {
+	if w.throughMagic {
 		w.path += "/" + part
 		return
 	}
@@ -98,8 +98,8 @@ func (w *walker) step(part string, own bool) {
 	w.path, w.info = strings.TrimSuffix(w.path, "/")+"/"+part, nil
 	where := w.where(w.path)
 	w.leave(where, own)
-	w.leapt = isLeap(w.path)
-	if w.missing || !w.hosts(where) {
+	w.throughMagic = isMagicLink(w.path)
+	if w.missing || !w.isHostFile(where) {
 		return
 	}
 	info, err := os.Lstat(w.path)
@@ -112,11 +112,11 @@ func (w *walker) step(part string, own bool) {
 		return
 	}
 	target, err := os.Readlink(w.path)
-	if err != nil || len(w.met) == maxLinks {
-		w.missing = true // the kernel says ELOOP, and so it leads nowhere
+	if err != nil || len(w.links) == maxLinks {
+		w.missing = true // the kernel returns ELOOP
 		return
 	}
-	w.met = append(w.met, link{w.path, where})
+	w.links = append(w.links, link{w.path, where})
 	w.out = false
 	if w.path = path.Dir(w.path); path.IsAbs(target) {
 		w.path = "/"
@@ -124,14 +124,14 @@ func (w *walker) step(part string, own bool) {
 	w.todo = append(strings.Split(target, "/"), w.todo...)
 }
 
-// leave notes how the path comes out of the host's files and back.
+// leave records where the path leaves the host's visible files, and where it returns.
 func (w *walker) leave(where visibility, own bool) {
 	switch out := where != granted && where != system; {
 	case !out:
 		w.out, w.exit = false, 0
 	case !w.out:
 		if w.out = true; !own {
-			w.exit = len(w.met)
+			w.exit = len(w.links)
 		}
 	}
 }

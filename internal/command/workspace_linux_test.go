@@ -37,7 +37,7 @@ func TestWorkspaceByName(t *testing.T) {
 func TestWorkspaceNever(t *testing.T) {
 	for _, p := range []string{"/", "/proc", "/proc/self", "/sys", "/sys/fs/cgroup", "/dev", "/dev/shm", "/dev/pts/0", "/tmp"} {
 		if neverWorkspace(p) == "" {
-			t.Errorf("%s may be one", p)
+			t.Errorf("%s may be a workspace", p)
 		}
 	}
 	for _, p := range []string{"/device", "/tmp/x", "/dev/shm/x", "/var/tmp"} {
@@ -48,7 +48,7 @@ func TestWorkspaceNever(t *testing.T) {
 }
 
 func TestWorkspaceOnThisHost(t *testing.T) {
-	g := newGround(t)
+	g := newFixture(t)
 	t.Setenv("HOME", filepath.Join(g.root, "house"))
 	g.write("house/project/x", "", 0o644)
 	g.write("disguised/.ssh/id", "", 0o600)

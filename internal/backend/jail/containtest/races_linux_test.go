@@ -151,7 +151,7 @@ for f in "$granted" /etc /etc/ssl; do echo owned > "$f/$name"; done; echo owned 
 // refusals are the errors, by class, for a path that no longer leads to the checked directory.
 // Any other error is an unrelated failure.
 var refusals = map[run.Class][]string{
-	run.Invalid: {"was replaced by a symlink", "the workspace ", "workspace /", "which does not exist any more", "cannot be seen inside"},
+	run.Invalid: {"was replaced by a symlink", "the workspace ", "workspace /", "which does not exist any more", "is not visible inside"},
 	run.Unsupported: {
 		"cannot be set up: open /", "cannot be set up: mount /", "cannot be set up: landlock: ENOENT", "cannot be set up: bwrap: ",
 	},
