@@ -63,11 +63,11 @@ func TestMemoryIsBounded(t *testing.T) {
 		t.Errorf("verify allocates %d bytes a line", perLine)
 	}
 	if grown := highest() - min(before, m.HeapAlloc); grown > 4<<20 {
-		t.Errorf("%d bytes stay", grown)
+		t.Errorf("%d bytes were not freed", grown)
 	}
 }
 
-// seedLog is a small log that is intact, and its head.
+// seedLog returns a small intact log and its head.
 func seedLog(f *testing.F) (text, head []byte) {
 	f.Helper()
 	path := filepath.Join(f.TempDir(), active)
@@ -87,7 +87,7 @@ func seedLog(f *testing.F) (text, head []byte) {
 	return files[active], files[active+headSuffix]
 }
 
-// FuzzVerify: with a known head, Verify finds every change of the log.
+// FuzzVerify checks that Verify, with a known head, finds every change of the log.
 func FuzzVerify(f *testing.F) {
 	good, headLine := seedLog(f)
 	head, _ := parseHead(string(headLine))
@@ -108,15 +108,15 @@ func FuzzVerify(f *testing.F) {
 		}
 		readPart(bytes.NewReader(log), active, Filter{}, func(e Entry, err error) bool {
 			if err == nil && text.Line(e.ID+e.Caller) == "" && e.ID+e.Caller != "" {
-				t.Errorf("%q is shown as nothing", e.ID)
+				t.Errorf("%q prints as an empty text", e.ID)
 			}
 			return true
 		})
 	})
 }
 
-// FuzzOpen: whatever is there, a writer either refuses it, or goes on so that every
-// later line holds.
+// FuzzOpen checks that a writer either refuses the files that it finds, or continues the
+// log so that every later line is valid.
 func FuzzOpen(f *testing.F) {
 	good, head := seedLog(f)
 	f.Add(good, head)

@@ -16,8 +16,8 @@ import (
 
 const childVariable = "CORDON_TEST_AUDIT_CHILD"
 
-// writeUntilKilled is the child: four writers, and a line on stdout for each
-// record that is on disk.
+// writeUntilKilled runs in the child: four writers, and a line on stdout for each record
+// that is on disk.
 func writeUntilKilled(path string) {
 	l, err := Open(Options{Path: path, Sync: time.Microsecond, MaxSize: minSize, Keep: 1000})
 	if err != nil {
@@ -90,7 +90,7 @@ func TestKilled(t *testing.T) {
 	slices.Sort(there)
 	for _, id := range promised {
 		if _, ok := slices.BinarySearch(there, id); !ok {
-			t.Errorf("%s was on disk", id)
+			t.Errorf("%s was on disk, and is missing", id)
 		}
 	}
 }
@@ -113,7 +113,7 @@ func TestTornLine(t *testing.T) {
 		tails = append(tails, whole[last:end])
 	}
 	for _, tail := range tails {
-		// The head is one that was true before: a crash leaves no other.
+		// No head is written: after a crash it may be older than the lines, never newer.
 		dir := t.TempDir()
 		path := filepath.Join(dir, "audit.jsonl")
 		before := slices.Concat(whole[:last], tail)
@@ -121,7 +121,7 @@ func TestTornLine(t *testing.T) {
 			t.Fatal(err)
 		}
 		if report := verify(t, path, Check{}); report.Intact() {
-			t.Fatalf("%.40q is no finding", tail)
+			t.Fatalf("%.40q is not a finding", tail)
 		}
 		fill(t, Options{Path: path}, 1)
 		if report := intact(t, path, Check{}); report.Torn != 1 {
@@ -133,7 +133,7 @@ func TestTornLine(t *testing.T) {
 		}
 	}
 
-	// Cut where the head says that there was more: that was no crash.
+	// The log is cut before the end that the head records: a crash does not do that.
 	cut := filepath.Join(t.TempDir(), "audit.jsonl")
 	for name, text := range map[string][]byte{cut: whole[:last+20], cut + headSuffix: head} {
 		if err := os.WriteFile(name, text, 0o600); err != nil {
@@ -171,8 +171,8 @@ func TestTornTwice(t *testing.T) {
 	}
 }
 
-// A crash between two files: the old one has its name, the new one is not there,
-// or has nothing in it. It is a restart, and the log says so.
+// A crash during a rotation: the old file has its final name, and the new one does not
+// exist or is empty. The log notes a restart.
 func TestCrashWhileRotating(t *testing.T) {
 	for _, empty := range []bool{false, true} {
 		l := open(t, Options{})

@@ -11,25 +11,25 @@
 // # A line
 //
 //	{"seq":7,"prev":"<hash of line 6>", … ,"hash":"<hash>"}
-//	└──────────── what is hashed ─────────┘
+//	└────────── the hashed bytes ─────────┘
 //
-// The hash is SHA-256, or HMAC-SHA-256 with a key, of every byte of the line
-// before `,"hash":"`. The rest of the line has one possible form, so that prev
-// commits to all of the line before it, and through it to all lines before that.
+// The hash is SHA-256, or HMAC-SHA-256 with a key, of every byte of the line before
+// `,"hash":"`. The rest of the line has only one valid form, so prev covers the whole
+// previous line and, through its prev, all lines before it.
 //
 // # The files
 //
-//	audit.jsonl               what is written now
-//	audit.jsonl.000000000001  rotated, by the seq of its first line
+//	audit.jsonl               the file that is being written
+//	audit.jsonl.000000000001  a rotated file, named for the seq of its first line
 //	audit.jsonl.head          seq and hash of the last line on disk
 //	audit.jsonl.lock          held by the writer
-//	audit.jsonl.000000000042.torn  what a crash left behind line 41
+//	audit.jsonl.000000000042.torn  the incomplete text that a crash left after line 41
 //
 // # What this does not detect
 //
 // Without a key, anyone who can write the files can write a new chain. With a key, only
 // its holders can, which includes the service itself. Nothing in the files shows that all
-// of them, with the head, were restored to an older state: that takes a head that was
-// kept elsewhere. Records that were queued and not yet on disk when the machine went down
-// are lost.
+// of them, with the head, were restored to an older state: only a head that was kept
+// elsewhere shows it. Records that were queued and not yet on disk when the machine went
+// down are lost.
 package audit

@@ -32,7 +32,7 @@ func (f *flakyFile) Write(b []byte) (int, error) {
 	if !f.disk.write.Load() {
 		return f.File.Write(b)
 	}
-	n, err := f.File.Write(b[:len(b)/2]) // as a disk does that gets full
+	n, err := f.File.Write(b[:len(b)/2]) // a disk that gets full writes a part
 	if err != nil {
 		return n, err
 	}
@@ -115,7 +115,7 @@ func TestDiskFails(t *testing.T) {
 				t.Error("OnError was not called")
 			}
 			fail(disk, false)
-			for l.Flush(t.Context()) != nil { // tried again by itself
+			for l.Flush(t.Context()) != nil { // the writer retries by itself
 				select {
 				case <-t.Context().Done():
 					t.Fatal("it does not get better")
@@ -133,8 +133,8 @@ func TestDiskFails(t *testing.T) {
 	}
 }
 
-// What has no room is an error for its caller, is counted, and is in the log when
-// that can be written again.
+// A record that has no room is dropped: Record returns an error, the drop is counted, and
+// the log notes it once it can be written again.
 func TestDroppedIsNoted(t *testing.T) {
 	disk, reported := &flaky{}, &errorRecorder{}
 	l := open(t, Options{Buffer: 4096, OnError: reported.record, wrap: disk.wrap, retry: time.Millisecond})
@@ -149,7 +149,7 @@ func TestDroppedIsNoted(t *testing.T) {
 		t.Fatalf("%d dropped, %+v, %d reported", dropped, l.Health(), reported.count(syscall.ENOSPC))
 	}
 	if l.Admit() != nil {
-		t.Error("refused, and nobody asked for that")
+		t.Error("Admit refused a run without FailClosed")
 	}
 	disk.write.Store(false)
 	if err := l.Close(); err != nil {
@@ -195,7 +195,7 @@ func TestFullDisk(t *testing.T) {
 	reported := &errorRecorder{}
 	l := open(t, Options{Path: filepath.Join(dir, "audit.jsonl"), OnError: reported.record, retry: time.Millisecond})
 	recorded := 0
-	// More than fits beside the ballast, and less than fits without it.
+	// Write more than fits beside the ballast, and less than fits without it.
 	for reported.count(syscall.ENOSPC) == 0 && recorded < 1000 {
 		if err := l.Record(sample(recorded)); err != nil {
 			break
@@ -208,7 +208,7 @@ func TestFullDisk(t *testing.T) {
 	if reported.count(syscall.ENOSPC) == 0 || recorded < 50 {
 		t.Fatalf("%d recorded, %+v", recorded, l.Health())
 	}
-	intact(t, l.opts.Path, Check{}) // nothing half stands in it while it waits
+	intact(t, l.opts.Path, Check{}) // there is no partial line while the writer waits
 	if err := os.Remove(ballast); err != nil {
 		t.Fatal(err)
 	}
@@ -221,7 +221,7 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// Somebody moves the file away, as log rotators do.
+// Another program moves the file away, as log rotators do.
 func TestMovedFile(t *testing.T) {
 	reported := &errorRecorder{}
 	l := open(t, Options{OnError: reported.record})

@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 // day is when the runs of these tests ended.
 var day = time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC)
 
-// sample is a run as a frontend sees it.
+// sample returns the record of a run as a frontend sees it.
 func sample(i int) Record {
 	return RecordOf(observe.Run{
 		ID: fmt.Sprintf("r%d", i), Frontend: observe.HTTP, Caller: "alice", Kind: observe.Script, Code: "result = 1",
@@ -63,7 +63,7 @@ func open(t *testing.T, o Options) *Log {
 	return l
 }
 
-// fill makes a log of n runs, and gives its path.
+// fill writes a log of n runs and returns its path.
 func fill(t *testing.T, o Options, n int) string {
 	t.Helper()
 	l := open(t, o)
@@ -96,7 +96,7 @@ func intact(t *testing.T, path string, check Check) Report {
 	return report
 }
 
-// ids gives the ids of all runs in a log.
+// ids returns the ids of all runs in a log.
 func ids(t *testing.T, path string) []string {
 	t.Helper()
 	var all []string
@@ -171,7 +171,7 @@ func TestOneWriter(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	if report := intact(t, l.opts.Path, Check{}); !report.Writing {
-		t.Error("nobody writes")
+		t.Error("Verify does not notice the writer")
 	}
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
@@ -235,8 +235,8 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-// TestHammer: many write at once, and all of it is there, in an order that each of
-// them can recognise.
+// TestHammer checks that all records of concurrent writers are in the log, those of each
+// writer in their order.
 func TestHammer(t *testing.T) {
 	const writers, each = 16, 200
 	l := open(t, Options{MaxSize: minSize, Keep: 1000, Sync: time.Millisecond})
@@ -258,7 +258,7 @@ func TestHammer(t *testing.T) {
 		})
 	}
 	wg.Go(func() {
-		for range 20 { // readers do not disturb, and see nothing wrong
+		for range 20 { // readers do not disturb the writers, and find no fault
 			if report, err := Verify(l.opts.Path, Check{}); err != nil || !report.Intact() {
 				t.Errorf("%+v, %v", report.Findings, err)
 			}
@@ -273,7 +273,7 @@ func TestHammer(t *testing.T) {
 	for _, id := range ids(t, l.opts.Path) {
 		w, number, _ := strings.Cut(id, "-")
 		if number != fmt.Sprint(next[w]) {
-			t.Fatalf("%s comes where %s-%d should", id, w, next[w])
+			t.Fatalf("%s is where %s-%d should be", id, w, next[w])
 		}
 		next[w]++
 	}
@@ -285,7 +285,7 @@ func TestHammer(t *testing.T) {
 	}
 }
 
-// Records that come together share an fsync.
+// Records that arrive together share an fsync.
 func TestGroupCommit(t *testing.T) {
 	disk := &flaky{}
 	l := open(t, Options{Sync: 50 * time.Millisecond, wrap: disk.wrap})
@@ -322,7 +322,7 @@ func TestFlushEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// Old files go while somebody reads: what went in order is not missed.
+// Verify does not report old files as missing that a rotation removes while it reads.
 func TestVerifyWhileFilesGo(t *testing.T) {
 	l := open(t, Options{MaxSize: minSize, Keep: 2})
 	done := make(chan struct{})

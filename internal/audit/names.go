@@ -19,8 +19,8 @@ const (
 	tornSuffix = ".torn"
 )
 
-// DefaultPath is where the log is when nobody says otherwise: in the system's
-// place for logs for root, and in a user's place for state.
+// DefaultPath returns the path of the log if none is given: in the system's log directory
+// for root, and in the user's state directory for others.
 func DefaultPath() (string, error) {
 	if os.Geteuid() == 0 {
 		return "/var/log/cordon/audit.jsonl", nil
@@ -30,12 +30,12 @@ func DefaultPath() (string, error) {
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
-		return "", fmt.Errorf("there is no place for the audit log: %w", err)
+		return "", fmt.Errorf("there is no directory for the audit log: %w", err)
 	}
 	return filepath.Join(home, ".local", "state", "cordon", "audit.jsonl"), nil
 }
 
-// rotated is a file that is full.
+// rotated is a file of the log that is full.
 type rotated struct {
 	path  string
 	first uint64 // the seq of its first line
@@ -45,7 +45,7 @@ func rotatedName(path string, first uint64) string {
 	return fmt.Sprintf("%s.%0*d", path, seqDigits, first)
 }
 
-// listRotated gives the full files of a log, the oldest first.
+// listRotated returns the rotated files of a log, the oldest first.
 func listRotated(path string) ([]rotated, error) {
 	entries, err := os.ReadDir(filepath.Dir(path))
 	if errors.Is(err, fs.ErrNotExist) {

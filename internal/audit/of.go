@@ -11,7 +11,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// RecordOf says what the log keeps of a run: of its code the hash alone.
+// RecordOf returns the record of a run. It has only the hash of the code.
 func RecordOf(r observe.Run) Record {
 	sum := sha256.Sum256([]byte(r.Code))
 	rec := Record{

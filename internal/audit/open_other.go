@@ -9,16 +9,17 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// There is no lock here that would keep two writers apart, so nobody writes.
+// openFile refuses to open a file for writing: without a lock, two processes could write
+// the same log.
 func openFile(path string, flags int) (*os.File, error) {
 	if flags&(os.O_WRONLY|os.O_RDWR) != 0 {
-		return nil, run.Errorf(run.Unsupported, "%s: cordon keeps no audit log on %s", path, runtime.GOOS)
+		return nil, run.Errorf(run.Unsupported, "%s: cordon writes no audit log on %s", path, runtime.GOOS)
 	}
 	return os.OpenFile(path, flags, 0)
 }
 
 func tryLock(path string) (*os.File, bool, error) {
-	return nil, false, run.Errorf(run.Unsupported, "%s: cordon keeps no audit log on %s", path, runtime.GOOS)
+	return nil, false, run.Errorf(run.Unsupported, "%s: cordon writes no audit log on %s", path, runtime.GOOS)
 }
 
 func syncDirectory(string) error { return nil }

@@ -9,7 +9,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// openFile opens a file of the log; a link in its place is refused.
+// openFile opens a file of the log. It refuses a link.
 func openFile(path string, flags int) (*os.File, error) {
 	info, err := os.Lstat(path)
 	if err == nil && !info.Mode().IsRegular() {
@@ -21,8 +21,8 @@ func openFile(path string, flags int) (*os.File, error) {
 // errSharing is ERROR_SHARING_VIOLATION, which package syscall does not name.
 const errSharing = syscall.Errno(32)
 
-// tryLock takes the lock of a log, or says that somebody has it: a file that is
-// shared with nobody is open once at a time.
+// tryLock takes the lock of a log. held means that another process has it: a file opened
+// without sharing can be open only once at a time.
 func tryLock(path string) (lock *os.File, held bool, err error) {
 	name, err := syscall.UTF16PtrFromString(path)
 	if err != nil {
@@ -39,5 +39,5 @@ func tryLock(path string) (lock *os.File, held bool, err error) {
 	return os.NewFile(uintptr(handle), path), false, nil
 }
 
-// syncDirectory has nothing to do: NTFS keeps its names in a journal.
+// syncDirectory does nothing: NTFS journals file names.
 func syncDirectory(string) error { return nil }

@@ -136,14 +136,14 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// hostile is what a guest, or a caller, might choose.
+// hostile is text that a guest or a caller might choose.
 var hostile = []string{
 	"a\nb", "a\r\nb", "\x1b[2J\x1b]0;gone\x07", "\x00", "\u009b31m", "\u202egnp.exe", "\u2028", "\xff\xfe", "\u200b", "\U000e0001",
 	`","hash":"`, `"}` + "\n" + `{"seq":1`, strings.Repeat("\x1b", 5000), strings.Repeat("漢", 5000), strings.Repeat("\U000e0001", 5000), "<script>&",
 }
 
-// No text that others choose breaks a line, moves a cursor, or makes a line too
-// long to be read again.
+// Text from guests and callers cannot break a line, move a cursor, or make a line too long
+// to be read.
 func TestHostileText(t *testing.T) {
 	l := open(t, Options{})
 	for _, s := range hostile {

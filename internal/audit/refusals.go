@@ -14,8 +14,8 @@ import (
 // the end of the minute. So nobody can fill the disk with them, or make the log rotate
 // out the runs of others.
 const (
-	refusalsEach = time.Minute
-	refusalsKept = 20
+	refusalInterval = time.Minute
+	refusalLines    = 20
 )
 
 // Ended records a run: a Log is an observe.Observer. Failures are reported to OnError and
@@ -35,14 +35,14 @@ func isCheap(r observe.Run) bool {
 }
 
 // recordMore writes the line that counts many requests.
-func (l *Log) recordMore(of refusalKey, more uint64) {
-	_ = l.Record(Record{Frontend: of.frontend, Caller: of.caller, Kind: of.kind, ErrorClass: of.class, Count: more})
+func (l *Log) recordMore(key refusalKey, more uint64) {
+	_ = l.Record(Record{Frontend: key.frontend, Caller: key.caller, Kind: key.kind, ErrorClass: key.class, Count: more})
 }
 
 // refusals counts refused requests. The zero value is empty.
 type refusals struct {
 	mu     sync.Mutex
-	lately map[refusalKey]*refused
+	byKey  map[refusalKey]*refused
 	closed bool
 }
 
@@ -53,36 +53,36 @@ type refusalKey struct {
 	class    run.Class
 }
 
-// refused are the requests within a minute.
+// refused counts the requests of one key within a minute.
 type refused struct {
 	lines int
-	more  uint64 // without a line of their own
-	over  *time.Timer
+	more  uint64      // requests without a line of their own
+	timer *time.Timer // ends the minute
 }
 
 // hasLine reports whether a request gets a line of its own. Otherwise it is counted, and
-// tell receives the count at the end of the minute.
-func (s *refusals) hasLine(r Record, tell func(refusalKey, uint64)) bool {
+// report receives the count at the end of the minute.
+func (s *refusals) hasLine(r Record, report func(refusalKey, uint64)) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return true
 	}
 	key := refusalKey{r.Frontend, r.Caller, r.Kind, r.ErrorClass}
-	seen := s.lately[key]
+	seen := s.byKey[key]
 	if seen == nil {
-		if s.lately == nil {
-			s.lately = map[refusalKey]*refused{}
+		if s.byKey == nil {
+			s.byKey = map[refusalKey]*refused{}
 		}
 		seen = &refused{}
-		seen.over = time.AfterFunc(refusalsEach, func() {
+		seen.timer = time.AfterFunc(refusalInterval, func() {
 			if more := s.forget(key, seen); more > 0 {
-				tell(key, more)
+				report(key, more)
 			}
 		})
-		s.lately[key] = seen
+		s.byKey[key] = seen
 	}
-	if seen.lines < refusalsKept {
+	if seen.lines < refusalLines {
 		seen.lines++
 		return true
 	}
@@ -90,28 +90,28 @@ func (s *refusals) hasLine(r Record, tell func(refusalKey, uint64)) bool {
 	return false
 }
 
-// forget ends a minute. The timer and the end of the log may both call it; only one
-// counts.
+// forget ends a minute and returns its count. The timer and Close may both end it; only the
+// first gets the count.
 func (s *refusals) forget(key refusalKey, seen *refused) (more uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.lately[key] != seen {
+	if s.byKey[key] != seen {
 		return 0
 	}
-	delete(s.lately, key)
+	delete(s.byKey, key)
 	return seen.more
 }
 
-// close passes the current counts to tell.
-func (s *refusals) close(tell func(refusalKey, uint64)) {
+// close passes the current counts to report.
+func (s *refusals) close(report func(refusalKey, uint64)) {
 	s.mu.Lock()
-	lately := s.lately
-	s.lately, s.closed = nil, true
+	byKey := s.byKey
+	s.byKey, s.closed = nil, true
 	s.mu.Unlock()
-	for key, seen := range lately {
-		seen.over.Stop()
+	for key, seen := range byKey {
+		seen.timer.Stop()
 		if seen.more > 0 {
-			tell(key, seen.more)
+			report(key, seen.more)
 		}
 	}
 }

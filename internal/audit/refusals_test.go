@@ -30,7 +30,8 @@ func records(t *testing.T, path string) (all []Record) {
 	return all
 }
 
-// linesOf counts the records of a log by caller and class: lines, and what they stand for.
+// linesOf counts the lines of a log, and the requests that they stand for, by caller and
+// class.
 func linesOf(t *testing.T, path string) (lines map[string]int, requests map[string]uint64) {
 	t.Helper()
 	lines, requests = map[string]int{}, map[string]uint64{}
@@ -44,8 +45,8 @@ func linesOf(t *testing.T, path string) (lines map[string]int, requests map[stri
 	return lines, requests
 }
 
-// A flood of requests that are not run takes a few lines of the log in a minute, each of
-// them is counted, and the runs and the refusals of others keep their lines.
+// A flood of refused requests takes only a few lines of the log per minute. Each of them is
+// counted, and runs and the refusals of other callers keep their own lines.
 func TestRefusalsAreSummarized(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "audit.jsonl")
@@ -56,13 +57,13 @@ func TestRefusalsAreSummarized(t *testing.T) {
 		}
 		l.Ended(t.Context(), refusal("mallory", run.Busy))
 		l.Ended(t.Context(), refusal("alice", run.Invalid))
-		for range 2 * refusalsKept {
+		for range 2 * refusalLines {
 			l.Ended(t.Context(), observe.Run{ID: "ran", Caller: "mallory", Result: run.Result{Outcome: run.Succeeded}})
 		}
-		// Our own failure, after its turn had come: something may have run.
+		// cordon failed after the request had started: something may have run.
 		failed := refusal("mallory", run.Internal)
 		failed.Started = time.Now()
-		for range 2 * refusalsKept {
+		for range 2 * refusalLines {
 			l.Ended(t.Context(), failed)
 		}
 		if err := l.Flush(t.Context()); err != nil {
@@ -70,25 +71,25 @@ func TestRefusalsAreSummarized(t *testing.T) {
 		}
 		lines, _ := linesOf(t, path)
 		for key, want := range map[string]int{
-			"mallory invalid": refusalsKept, "mallory busy": 1, "alice invalid": 1,
-			"mallory succeeded": 2 * refusalsKept, "mallory internal": 2 * refusalsKept,
+			"mallory invalid": refusalLines, "mallory busy": 1, "alice invalid": 1,
+			"mallory succeeded": 2 * refusalLines, "mallory internal": 2 * refusalLines,
 		} {
 			if lines[key] != want {
 				t.Errorf("%s: %d lines; want %d", key, lines[key], want)
 			}
 		}
 
-		<-time.After(refusalsEach)
+		<-time.After(refusalInterval)
 		synctest.Wait()
 		if err := l.Flush(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		lines, requests := linesOf(t, path)
-		if lines["mallory invalid"] != refusalsKept+1 || requests["mallory invalid"] != flood || lines["alice invalid"] != 1 {
+		if lines["mallory invalid"] != refusalLines+1 || requests["mallory invalid"] != flood || lines["alice invalid"] != 1 {
 			t.Errorf("after a minute: %v, %v", lines, requests)
 		}
 
-		// The next minute begins anew, and the end of the log does not wait for it.
+		// The next minute starts from zero, and Close does not wait for its end.
 		for range flood {
 			l.Ended(t.Context(), refusal("mallory", run.Invalid))
 		}
@@ -96,14 +97,14 @@ func TestRefusalsAreSummarized(t *testing.T) {
 			t.Fatal(err)
 		}
 		lines, requests = linesOf(t, path)
-		if lines["mallory invalid"] != 2*(refusalsKept+1) || requests["mallory invalid"] != 2*flood {
+		if lines["mallory invalid"] != 2*(refusalLines+1) || requests["mallory invalid"] != 2*flood {
 			t.Errorf("at the end: %v, %v", lines, requests)
 		}
 		var s Stats
 		for _, r := range records(t, path) {
 			s.Add(r)
 		}
-		if s.NotRun != 2*flood+2+2*refusalsKept || s.Runs != 2*refusalsKept {
+		if s.NotRun != 2*flood+2+2*refusalLines || s.Runs != 2*refusalLines {
 			t.Errorf("stats: %d run, %d not", s.Runs, s.NotRun)
 		}
 		if report, err := Verify(path, Check{}); err != nil || !report.Intact() {
@@ -115,17 +116,17 @@ func TestRefusalsAreSummarized(t *testing.T) {
 	})
 }
 
-// What comes after the end is dropped as ever, and leaves no clock behind.
+// Refusals after Close are dropped like other records, and start no timer.
 func TestRefusalAfterTheEnd(t *testing.T) {
-	var told []error
-	l := open(t, Options{OnError: func(err error) { told = append(told, err) }})
+	var reported []error
+	l := open(t, Options{OnError: func(err error) { reported = append(reported, err) }})
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for range 2 * refusalsKept {
+	for range 2 * refusalLines {
 		l.Ended(t.Context(), refusal("alice", run.Busy))
 	}
-	if len(told) != 2*refusalsKept || !errors.Is(told[0], run.ErrClosed) || l.refusals.lately != nil {
-		t.Errorf("%d told: %v", len(told), told[0])
+	if len(reported) != 2*refusalLines || !errors.Is(reported[0], run.ErrClosed) || l.refusals.byKey != nil {
+		t.Errorf("%d reported: %v", len(reported), reported[0])
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// logFiles is a log in memory: names without the directory.
+// logFiles is a log in memory, by file name without the directory.
 type logFiles map[string][]byte
 
 func load(t testing.TB, path string) logFiles {
@@ -30,7 +30,7 @@ func load(t testing.TB, path string) logFiles {
 	return all
 }
 
-// put writes a log into a directory, in place of what is there.
+// put writes a log into a directory, whose previous content it removes.
 func (files logFiles) put(t testing.TB, dir string) string {
 	t.Helper()
 	if err := os.RemoveAll(dir); err != nil {
@@ -49,7 +49,7 @@ func (files logFiles) put(t testing.TB, dir string) string {
 
 const active = "audit.jsonl"
 
-// with gives a log in which one file is another one.
+// with returns a copy of the log in which one file is replaced, or removed if text is nil.
 func (files logFiles) with(name string, text []byte) logFiles {
 	other := logFiles{}
 	for n, t := range files {
@@ -76,15 +76,15 @@ func join(lines ...[]byte) []byte {
 
 var testKey = bytes.Repeat([]byte("0123456789abcdef"), 2)
 
-// eachKind runs a test on a log without a key, and on one with.
-func eachKind(t *testing.T, test func(t *testing.T, key []byte)) {
+// withAndWithoutKey runs a test on a log without a key and on one with a key.
+func withAndWithoutKey(t *testing.T, test func(t *testing.T, key []byte)) {
 	t.Run("without a key", func(t *testing.T) { test(t, nil) })
 	t.Run("with a key", func(t *testing.T) { test(t, testKey) })
 }
 
-// A flipped bit is found in whatever byte it is.
+// Verify finds a flipped bit in any byte.
 func TestVerifyFindsFlippedBits(t *testing.T) {
-	eachKind(t, func(t *testing.T, key []byte) {
+	withAndWithoutKey(t, func(t *testing.T, key []byte) {
 		files := load(t, fill(t, Options{Key: key}, 1))
 		dir := filepath.Join(t.TempDir(), "log")
 		path := files.put(t, dir)
@@ -105,7 +105,7 @@ func TestVerifyFindsFlippedBits(t *testing.T) {
 }
 
 func TestVerifyFindsLines(t *testing.T) {
-	eachKind(t, func(t *testing.T, key []byte) {
+	withAndWithoutKey(t, func(t *testing.T, key []byte) {
 		files := load(t, fill(t, Options{Key: key}, 5)) // begin, r0 … r4, closed
 		l := lines(files[active])
 		other := lines(load(t, fill(t, Options{Key: key}, 9))[active])
@@ -181,8 +181,8 @@ func TestVerifyFindsFiles(t *testing.T) {
 	}
 	intact(t, files.put(t, dir), Check{})
 
-	// What was rotated out in order is no finding, what went before its time is one
-	// also after the next rotation.
+	// A file that was rotated out in order is not a finding. One that was removed early is
+	// a finding even after the next rotation.
 	path = files.with(name(1), nil).put(t, dir)
 	fill(t, Options{Path: path, MaxSize: minSize, Keep: 5}, 400)
 	if report := verify(t, path, Check{}); report.Intact() {
@@ -192,7 +192,7 @@ func TestVerifyFindsFiles(t *testing.T) {
 
 // Random mutations of a log of several files: cut, copy, move, overwrite.
 func TestVerifyFindsMutations(t *testing.T) {
-	eachKind(t, func(t *testing.T, key []byte) {
+	withAndWithoutKey(t, func(t *testing.T, key []byte) {
 		files := load(t, fill(t, Options{Key: key, MaxSize: minSize}, 500))
 		var names []string
 		for name := range files {
@@ -282,7 +282,7 @@ func TestVerifyHead(t *testing.T) {
 	if report := intact(t, path, Check{Head: earlier}); !report.HeadGiven {
 		t.Errorf("%+v", report)
 	}
-	// All of it is put back, with its head.
+	// The whole log is restored to an older state, with its head.
 	files := load(t, path)
 	text := join(lines(files[active])[:3]...)
 	l, _ := parseLink(bytes.TrimSuffix(lines(text)[2], []byte("\n")))
@@ -299,7 +299,7 @@ func TestVerifyHead(t *testing.T) {
 	}
 }
 
-// A head file that is none is found, and the next writer puts a head in its place.
+// An invalid head file is a finding, and the next writer replaces it.
 func TestVerifyBadHead(t *testing.T) {
 	for _, text := range []string{"what", strings.Repeat("what", 100)} {
 		path := fill(t, Options{}, 1)
