@@ -23,9 +23,9 @@ func (s *Service) isDraining() bool {
 }
 
 // enter counts a request, and returns a context that also ends with the service. A request
-// that comes while the service drains is counted too, so that observers hear of its
-// refusal, but only while an earlier one is under way: otherwise new requests could keep
-// the service alive for ever.
+// that arrives while the service drains is counted too, so that its refusal is reported to
+// observers, but only while an earlier one is under way: otherwise new requests could keep
+// the service alive forever.
 func (s *Service) enter(ctx context.Context) (inside context.Context, leave func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -53,13 +53,13 @@ func (s *Service) leave(late bool) {
 		s.early--
 	}
 	if s.under--; s.draining && s.under == 0 {
-		close(s.gone)
+		close(s.allDone)
 	}
 }
 
-// explained words an error that was caused by the end of the service: the caller has
-// canceled nothing. A request that is refused as busy learns when to try again.
-func (s *Service) explained(ctx context.Context, err error) error {
+// explain replaces an error that was caused by the end of the service: the caller did not
+// cancel the request. A request that is refused as busy also gets the time of a retry.
+func (s *Service) explain(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -86,20 +86,20 @@ func (s *Service) Drain(ctx context.Context) error {
 	s.mu.Lock()
 	if !s.draining {
 		if s.draining = true; s.under == 0 {
-			close(s.gone)
+			close(s.allDone)
 		}
 	}
 	s.mu.Unlock()
 	select {
-	case <-s.gone:
+	case <-s.allDone:
 	case <-ctx.Done():
 		s.stop(errEnded)
-		<-s.gone
+		<-s.allDone
 	}
 	return s.closeHooks()
 }
 
-// Close cancels what is under way.
+// Close cancels all requests under way, then drains the service.
 func (s *Service) Close() error {
 	s.stop(errEnded)
 	return s.Drain(context.Background())

@@ -21,7 +21,7 @@ type answer struct {
 	error
 }
 
-// start runs a request aside, and gives where its answer will be.
+// start runs a request in a goroutine, and returns the channel that receives its answer.
 func start(ctx context.Context, s *Service) <-chan answer {
 	answers := make(chan answer, 1)
 	go func() {
@@ -32,8 +32,8 @@ func start(ctx context.Context, s *Service) <-chan answer {
 	return answers
 }
 
-// What runs and what waits goes on to its end, what comes is refused, and the drain is
-// over with the last of them.
+// Running and waiting requests finish, new ones are refused, and Drain returns when the last
+// one has ended.
 func TestDrain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var w watcher
@@ -61,12 +61,12 @@ func TestDrain(t *testing.T) {
 			t.Errorf("check: %v", err)
 		}
 		if len(w.runs()) != 1 || !errors.Is(w.runs()[0].Err, run.ErrClosed) {
-			t.Errorf("told of %+v", w.runs())
+			t.Errorf("observed %+v", w.runs())
 		}
 		goOn <- struct{}{}
 		synctest.Wait()
 		if len(drained) != 0 {
-			t.Error("drained while one that waited runs")
+			t.Error("Drain returned while a request that had waited runs")
 		}
 		goOn <- struct{}{}
 		for _, answers := range []<-chan answer{running, waiting} {
@@ -81,12 +81,13 @@ func TestDrain(t *testing.T) {
 			t.Errorf("after the end: %v", err)
 		}
 		if len(w.runs()) != 3 {
-			t.Errorf("told of %d, with one after the end", len(w.runs()))
+			t.Errorf("observed %d requests, with one after the end", len(w.runs()))
 		}
 	})
 }
 
-// When the grace is over, guests are ended, and who waits hears why.
+// When the context of Drain ends, guests are canceled, and waiting requests get an error
+// with the reason.
 func TestDrainWithoutEnd(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -111,7 +112,7 @@ func TestDrainWithoutEnd(t *testing.T) {
 				if took := time.Since(began); took != tt.took {
 					t.Errorf("took %v", took)
 				}
-				// What was ended by us is no result of the guest's, and can be asked for again.
+				// A run that the service ended is not a result of the guest, and can be retried.
 				if got := <-running; !errors.Is(got.error, run.ErrClosed) || got.Outcome != "" || !strings.Contains(got.error.Error(), "try again") {
 					t.Errorf("the running one: %+v", got)
 				}
@@ -133,14 +134,14 @@ func TestCallerCancels(t *testing.T) {
 		if got := <-running; got.error != nil || got.Outcome != run.Canceled {
 			t.Errorf("the running one: %+v", got)
 		}
-		// It may have the other's turn for a moment.
+		// It may get the other request's turn for a moment.
 		if got := <-waiting; got.Outcome != run.Canceled && (!errors.Is(got.error, context.Canceled) || errors.Is(got.error, run.ErrClosed)) {
 			t.Errorf("the waiting one: %+v", got)
 		}
 	})
 }
 
-// Requests that are refused cannot keep a service that drains from its end.
+// Refused requests cannot keep a draining service alive.
 func TestDrainUnderFire(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release, slow := make(chan struct{}), make(chan struct{})
@@ -166,10 +167,10 @@ func TestDrainUnderFire(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 		if told.Load() != 1 {
-			t.Error("told of one that came after the last")
+			t.Error("observed a request that arrived after the last one ended")
 		}
 		if len(drained) != 0 {
-			t.Error("over before an observer has returned")
+			t.Error("Drain returned before an observer did")
 		}
 		slow <- struct{}{}
 		<-refused
@@ -183,8 +184,8 @@ type observerFunc func(observe.Run)
 
 func (f observerFunc) Ended(_ context.Context, r observe.Run) { f(r) }
 
-// Many runs, calls and hooks while the service ends, by several at once: each has one
-// answer and is observed once, and nothing is left.
+// Many runs, calls and hooks arrive while several goroutines end the service: each gets one
+// answer and is observed once, and nothing is left open.
 func TestHammerEnd(t *testing.T) {
 	for round := range 20 {
 		var told, asked atomic.Int64
@@ -246,7 +247,7 @@ func TestHammerEnd(t *testing.T) {
 			t.Errorf("%d hooks were opened, and %d closed", opened.Load(), closed.Load())
 		}
 		if n := told.Load(); n > asked.Load() || n < asked.Load()-afterEnd.Load() {
-			t.Errorf("told of %d of %d, with %d refused at the end", n, asked.Load(), afterEnd.Load())
+			t.Errorf("observed %d of %d, with %d refused at the end", n, asked.Load(), afterEnd.Load())
 		}
 		if waiting, running := s.Queue(); waiting != 0 || running != 0 {
 			t.Errorf("%d wait, and %d run", waiting, running)

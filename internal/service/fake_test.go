@@ -18,11 +18,11 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// fake is a Runner whose guests do what the test says. It validates a request
-// and takes a turn, as a Runner does.
+// fake is a Runner whose guests are functions of the test. It validates a request and takes
+// a turn, as a real Runner does.
 type fake struct {
 	line  *admission.Line                                                // nil: one with room for all
-	guest func(ctx context.Context, req run.Request) (run.Result, error) // nil: ends well at once
+	guest func(ctx context.Context, req run.Request) (run.Result, error) // nil: succeeds at once
 	check func(ctx context.Context, c run.Check) ([]run.Finding, error)
 	runs  atomic.Int64
 }
@@ -64,13 +64,13 @@ func (f *fake) Tiers() []policy.Tier {
 
 func (f *fake) Enforcement() run.Enforcement { return run.Enforcement{Tier: policy.TierProcess} }
 
-// untilCanceled is a guest that runs until somebody ends it, as a real one would.
+// untilCanceled is a guest that runs until it is canceled, like a real one.
 func untilCanceled(ctx context.Context, _ run.Request) (run.Result, error) {
 	<-ctx.Done()
 	return run.Result{Outcome: run.Canceled}, nil
 }
 
-// watcher keeps the runs that an observer gets.
+// watcher is an observer that keeps the runs it gets.
 type watcher struct {
 	mu   sync.Mutex
 	seen []observe.Run
@@ -88,7 +88,7 @@ func (w *watcher) runs() []observe.Run {
 	return w.seen
 }
 
-// fakeHook counts what is done with it.
+// fakeHook counts its calls and closes.
 type fakeHook struct {
 	run.HookSpec
 	call          func(ctx context.Context) (run.Result, error)
@@ -119,7 +119,7 @@ var (
 	bob   = token.Caller{Name: "bob"}
 )
 
-// fullLine is a queue of which somebody has the only turn, until the end of the test.
+// fullLine returns a line whose only turn is taken until the end of the test.
 func fullLine(t *testing.T) *admission.Line {
 	t.Helper()
 	line := admission.NewLine(admission.Options{Concurrent: 1})
@@ -131,7 +131,7 @@ func fullLine(t *testing.T) *admission.Line {
 	return line
 }
 
-// newService gives a service that is closed at the end of the test.
+// newService returns a service that is closed at the end of the test.
 func newService(t *testing.T, o Options) *Service {
 	t.Helper()
 	if o.Runner == nil {

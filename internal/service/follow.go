@@ -13,9 +13,9 @@ type follower struct {
 
 type followerKey struct{}
 
-// Follow returns a context for one run or one call of a hook. The id is the run's, made by
-// the frontend with rand.Text, which can show it before the end. begins is called when it
-// is the request's turn, before the guest starts. It may be nil.
+// Follow returns a context for one run or one call of a hook. id becomes the id of the run;
+// the frontend makes it with rand.Text, so that it can show it before the run ends. begins
+// is called when the request gets its turn, before the guest starts. It may be nil.
 func Follow(ctx context.Context, id string, begins func()) context.Context {
 	return context.WithValue(ctx, followerKey{}, follower{runID: id, begins: begins})
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// A frontend knows a run's id ahead, and hears of its turn before the guest does anything.
+// A frontend knows the id of a run in advance, and begins is called before the guest starts.
 func TestFollow(t *testing.T) {
 	var seen watcher
 	begun := false
@@ -16,7 +16,7 @@ func TestFollow(t *testing.T) {
 		Observers: []observe.Observer{&seen},
 		Runner: &fake{guest: func(context.Context, run.Request) (run.Result, error) {
 			if !begun {
-				t.Error("the guest was first")
+				t.Error("the guest started before begins was called")
 			}
 			return run.Result{Outcome: run.Succeeded}, nil
 		}},
@@ -31,7 +31,7 @@ func TestFollow(t *testing.T) {
 
 func TestFollowWithoutATurn(t *testing.T) {
 	s := newService(t, Options{Runner: &fake{line: fullLine(t)}})
-	if _, err := s.Run(Follow(t.Context(), "mine", func() { t.Error("it begins") }), alice, observe.HTTP, script); run.ClassOf(err) != run.Busy {
+	if _, err := s.Run(Follow(t.Context(), "mine", func() { t.Error("begins was called") }), alice, observe.HTTP, script); run.ClassOf(err) != run.Busy {
 		t.Error(err)
 	}
 }

@@ -12,12 +12,12 @@ import (
 )
 
 const (
-	// mostHooks bounds the hooks that one caller has open: each keeps workers.
-	mostHooks = 32
-	// mostWorkers bounds the workers that one hook may ask for.
-	mostWorkers = 64
-	// idleHook is how long a hook is kept that nobody calls.
-	idleHook = 10 * time.Minute
+	// maxHooks bounds the open hooks of one caller: each keeps workers.
+	maxHooks = 32
+	// maxWorkers bounds the workers of one hook.
+	maxWorkers = 64
+	// hookIdleTimeout is how long a hook stays open without a call.
+	hookIdleTimeout = 10 * time.Minute
 )
 
 // OpenHook compiles a hook and returns the id by which its owner calls it. It stays open
@@ -79,5 +79,5 @@ func (s *Service) CloseHook(who token.Caller, id string) error {
 	return s.hooks.CloseHook(who.Name, id)
 }
 
-// Hooks is how many are open.
+// Hooks returns the number of open hooks.
 func (s *Service) Hooks() int { return s.hooks.Len() }

@@ -61,10 +61,10 @@ func TestHooks(t *testing.T) {
 		t.Errorf("arguments without a function: %v", err)
 	}
 	if _, err := s.CallHook(t.Context(), bob, observe.HTTP, id, openhooks.HookCall{}); run.ClassOf(err) != run.Unknown {
-		t.Errorf("somebody else's: %v", err)
+		t.Errorf("a call by another caller: %v", err)
 	}
 	if err := s.CloseHook(bob, id); run.ClassOf(err) != run.Unknown {
-		t.Errorf("somebody else closes it: %v", err)
+		t.Errorf("closed by another caller: %v", err)
 	}
 	if err := s.CloseHook(alice, id); err != nil {
 		t.Error(err)
@@ -73,7 +73,7 @@ func TestHooks(t *testing.T) {
 		t.Errorf("closed twice: %v", err)
 	}
 	if _, err := s.CallHook(t.Context(), alice, observe.HTTP, id, openhooks.HookCall{}); run.ClassOf(err) != run.Unknown {
-		t.Errorf("called when it is closed: %v", err)
+		t.Errorf("called after it was closed: %v", err)
 	}
 	if n := (*made)[0].closed.Load(); n != 1 {
 		t.Errorf("closed %d times", n)
@@ -86,10 +86,10 @@ func TestHooks(t *testing.T) {
 		codes = append(codes, r.Code)
 	}
 	if got := strings.Join(codes, ","); got != "the hook,the hook,the hook,," {
-		t.Errorf("told of %q", got)
+		t.Errorf("observed %q", got)
 	}
 	if _, err := newService(t, Options{}).OpenHook(t.Context(), alice, run.HookSpec{Script: "1"}); !errors.Is(err, run.ErrUnsupported) {
-		t.Errorf("where there are none: %v", err)
+		t.Errorf("a service without hooks: %v", err)
 	}
 }
 
@@ -98,7 +98,7 @@ func TestHooksAreBounded(t *testing.T) {
 	var all sync.WaitGroup
 	var mu sync.Mutex
 	var ids []string
-	for range 2 * mostHooks {
+	for range 2 * maxHooks {
 		all.Go(func() {
 			id, err := s.OpenHook(t.Context(), alice, run.HookSpec{Script: "1"})
 			mu.Lock()
@@ -111,7 +111,7 @@ func TestHooksAreBounded(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if len(ids) != mostHooks {
+	if len(ids) != maxHooks {
 		t.Fatalf("%d hooks", len(ids))
 	}
 	if _, err := s.OpenHook(t.Context(), bob, run.HookSpec{Script: "1"}); err != nil {
@@ -120,8 +120,8 @@ func TestHooksAreBounded(t *testing.T) {
 	if err := s.CloseHook(alice, ids[0]); err != nil {
 		t.Fatal(err)
 	}
-	// Those that could not be opened do not count.
-	for range 2 * mostHooks {
+	// Hooks that could not be opened do not count.
+	for range 2 * maxHooks {
 		if _, err := s.OpenHook(t.Context(), alice, run.HookSpec{Script: "broken"}); !errors.Is(err, run.ErrInvalid) {
 			t.Fatal(err)
 		}
@@ -140,19 +140,19 @@ func TestIdleHooks(t *testing.T) {
 			return err
 		}
 		for range 3 {
-			<-time.After(idleHook - 1)
+			<-time.After(hookIdleTimeout - 1)
 			if err := call(); err != nil {
 				t.Fatal(err)
 			}
 		}
 		h.call = func(context.Context) (run.Result, error) {
-			<-time.After(3 * idleHook)
+			<-time.After(3 * hookIdleTimeout)
 			return run.Result{}, nil
 		}
 		if err := call(); err != nil {
 			t.Fatal(err)
 		}
-		<-time.After(idleHook - 1)
+		<-time.After(hookIdleTimeout - 1)
 		synctest.Wait()
 		if h.closed.Load() != 0 {
 			t.Fatal("closed too early")
@@ -171,7 +171,7 @@ func TestIdleHooks(t *testing.T) {
 	})
 }
 
-// So is one that was opened and never called.
+// A hook that was opened and never called is closed after ten minutes too.
 func TestHookThatWasNeverCalled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, made := serviceWithFakeHooks(t, Options{})
@@ -179,7 +179,7 @@ func TestHookThatWasNeverCalled(t *testing.T) {
 		for _, row := range []struct {
 			wait   time.Duration
 			closed int64
-		}{{idleHook - 1, 0}, {1, 1}} {
+		}{{hookIdleTimeout - 1, 0}, {1, 1}} {
 			<-time.After(row.wait)
 			synctest.Wait()
 			if n := (*made)[0].closed.Load(); n != row.closed {
@@ -189,7 +189,8 @@ func TestHookThatWasNeverCalled(t *testing.T) {
 	})
 }
 
-// What goes wrong in the closing of a hook is said at the end, also if nobody was there.
+// If an idle hook cannot be closed, Close returns the error, although no caller waited for
+// it.
 func TestHookThatCannotBeClosed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stuck, late := errors.New("stuck"), errors.New("late")
@@ -200,19 +201,19 @@ func TestHookThatCannotBeClosed(t *testing.T) {
 			return h, nil
 		}})
 		mustOpen(t, s)
-		<-time.After(idleHook)
+		<-time.After(hookIdleTimeout)
 		synctest.Wait()
 		mustOpen(t, s)
 		if err := s.Close(); !errors.Is(err, stuck) || !errors.Is(err, late) {
 			t.Errorf("error %v", err)
 		}
 		if err := s.Close(); !errors.Is(err, stuck) {
-			t.Errorf("asked again: %v", err)
+			t.Errorf("closed again: %v", err)
 		}
 	})
 }
 
-// To close a hook waits for its calls, and lets no other begin; the end of the service
+// CloseHook waits for the calls under way and allows no new ones. The end of the service
 // waits for both.
 func TestHookIsClosedAfterItsCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -251,7 +252,7 @@ func TestHookIsClosedAfterItsCalls(t *testing.T) {
 	})
 }
 
-// The end of the service closes what is open, and what is being opened.
+// The end of the service closes the open hooks, and those that are being opened.
 func TestHooksEndWithTheService(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, made := serviceWithFakeHooks(t, Options{})

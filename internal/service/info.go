@@ -9,31 +9,32 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Info says what somebody may do here, so that people and models can plan.
+// Info describes what a caller may do, so that people and models can plan.
 type Info struct {
 	Version string `json:"version"`
-	// Tiers are those that work here and that the caller may name.
+	// Tiers are the tiers that work on this host and that the caller may use.
 	Tiers []policy.Tier `json:"tiers"`
-	// Python is the version that scripts run with, and Packages what is installed beside
-	// it; a restricted script may import Modules alone.
+	// Python is the version that scripts run with, and Packages are the packages installed
+	// for it. A restricted script may import only Modules.
 	Python   string   `json:"python"`
 	Packages []string `json:"packages"`
-	// Limits are what a run gets that asks for nothing, and Maxima the most that it may
-	// ask for.
+	// Limits are the limits of a run that sets none, and Maxima the highest that it may
+	// set.
 	Limits policy.Limits `json:"limits"`
 	Maxima policy.Limits `json:"maxima"`
-	// Restricted says that every script goes by the language rules.
+	// Restricted means that every script must follow the language rules.
 	Restricted bool `json:"restricted"`
-	// Modules are those that a restricted script may import.
+	// Modules are the modules that a restricted script may import.
 	Modules []string `json:"modules"`
-	// Commands says that commands may be run, and not scripts alone.
+	// Commands means that the caller may run commands as well as scripts.
 	Commands bool `json:"commands"`
-	// Hosts can be reached from inside; none as a rule.
+	// Hosts are the hosts that a run can reach; usually there are none.
 	Hosts       []string        `json:"hosts"`
 	Enforcement run.Enforcement `json:"enforcement"`
 }
 
-// abilities are the Runner's, if it knows them.
+// abilities returns the Runner's abilities. known is false if the Runner does not report
+// them.
 func (s *Service) abilities() (a observe.Abilities, known bool) {
 	if able, ok := s.Runner.(interface{ Abilities() observe.Abilities }); ok {
 		return able.Abilities(), true
@@ -41,11 +42,11 @@ func (s *Service) abilities() (a observe.Abilities, known bool) {
 	return a, false
 }
 
-// Info gives what is true for one caller.
+// Info returns the Info for a caller.
 func (s *Service) Info(who token.Caller) Info {
-	p, most := s.policy, s.most(who)
+	p, maxima := s.policy, s.maxima(who)
 	i := Info{
-		Version: s.Version, Tiers: s.Runner.Tiers(), Limits: p.Limits.Capped(most), Maxima: most,
+		Version: s.Version, Tiers: s.Runner.Tiers(), Limits: p.Limits.Capped(maxima), Maxima: maxima,
 		Restricted: p.Restricts() || who.Ceiling.Restricted,
 		Commands:   s.mayCommand(who),
 		Modules:    []string{}, Hosts: []string{}, Enforcement: s.Runner.Enforcement(),

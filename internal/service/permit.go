@@ -23,7 +23,8 @@ func (s *Service) permit(who token.Caller, req run.Request) (permitted run.Reque
 		if req.Command.Workspace, err = s.permitWorkspace(req.Command.Workspace); err != nil {
 			return req, err
 		}
-		// It may wait for its turn, and commands can put links into their workspaces.
+		// The request may wait for its turn, and meanwhile other commands can create links
+		// in their workspaces.
 		req.Command.WorkspaceExact = req.Command.Workspace != ""
 	} else {
 		req.Script.Restricted = req.Script.Restricted || who.Ceiling.Restricted
@@ -35,8 +36,8 @@ func (s *Service) permit(who token.Caller, req run.Request) (permitted run.Reque
 	return req, err
 }
 
-// applicable is l without the limits that only modules have, unless req is for one. The
-// maxima of a caller are for requests of every kind.
+// applicable returns l, without the limits that only modules have unless req runs a module.
+// The maxima of a caller are for requests of every kind.
 func applicable(req run.Request, l policy.Limits) policy.Limits {
 	for _, limit := range policy.LimitTable() {
 		if limit.OnlyFor(policy.GuestModule) && req.Kind() != policy.GuestModule {
@@ -46,14 +47,14 @@ func applicable(req run.Request, l policy.Limits) policy.Limits {
 	return l
 }
 
-// mayCommand says whether somebody may run commands. A restricted caller may not: no
-// language rules could hold one.
+// mayCommand reports whether a caller may run commands. A restricted caller may not: the
+// language rules do not apply to a command.
 func (s *Service) mayCommand(who token.Caller) bool {
 	return s.Commands && !s.policy.Restricts() && !who.Ceiling.ScriptsOnly && !who.Ceiling.Restricted
 }
 
-// permitTier gives the tier of a request. With a ceiling it is always said: what the
-// Runner would choose by itself need not be below it.
+// permitTier returns the tier of a request. If the caller has a ceiling, the tier is always
+// set: the one that the Runner would choose need not be below the ceiling.
 func permitTier(who token.Caller, req run.Request) (policy.Tier, error) {
 	allowed := who.Ceiling.Tiers
 	if len(allowed) == 0 {
@@ -62,7 +63,7 @@ func permitTier(who token.Caller, req run.Request) (policy.Tier, error) {
 	kind := req.Kind()
 	able := tiers.All().For(kind)
 	if _, err := policy.ParseTier(string(req.Tier)); err != nil {
-		return req.Tier, nil // no tier has this name: the Runner says so
+		return req.Tier, nil // no tier has this name: the Runner returns the error
 	}
 	if req.Tier != "" {
 		if !slices.Contains(allowed, req.Tier) {
@@ -81,10 +82,10 @@ func permitTier(who token.Caller, req run.Request) (policy.Tier, error) {
 	return "", run.Errorf(run.Forbidden, "%s is allowed no tier that runs %ss: %s would, and it has %s", who.Name, kind, listOf(able), listOf(allowed))
 }
 
-// permitHook gives a hook as it may be opened for somebody.
+// permitHook narrows a hook to what its caller may open.
 func (s *Service) permitHook(who token.Caller, h run.HookSpec) (permitted run.HookSpec, err error) {
-	if h.Workers > mostWorkers {
-		return h, run.Errorf(run.Invalid, "workers is %d, above the maximum of %d", h.Workers, mostWorkers)
+	if h.Workers > maxWorkers {
+		return h, run.Errorf(run.Invalid, "workers is %d, above the maximum of %d", h.Workers, maxWorkers)
 	}
 	// A caller of the service is not the operator, and cannot decide that calls share a
 	// process.
@@ -105,23 +106,22 @@ func (s *Service) permitHook(who token.Caller, h run.HookSpec) (permitted run.Ho
 	return h, err
 }
 
-// most is how far somebody's limits may go.
-func (s *Service) most(who token.Caller) policy.Limits {
+// maxima returns the highest limits of a caller.
+func (s *Service) maxima(who token.Caller) policy.Limits {
 	return who.Ceiling.Maxima.Or(s.policy.Maxima).Capped(s.policy.Maxima)
 }
 
-// narrow gives the limits of somebody's request: what it asks for, and for the rest the
-// defaults, within what they may have. applicable drops the defaults that mean nothing for
-// the request.
+// narrow returns the limits of a request: those that it sets, and for the rest the defaults,
+// within the caller's maxima. applicable drops the defaults that do not apply to the request.
 func (s *Service) narrow(who token.Caller, asked, defaults policy.Limits, applicable func(policy.Limits) policy.Limits) (policy.Limits, error) {
 	if who.Ceiling.Maxima == (policy.Limits{}) {
-		return asked, nil // the Runner knows the policy's
+		return asked, nil // the Runner applies the policy's limits
 	}
-	most := s.most(who)
-	if field, got, limit, above := asked.Above(most); above {
+	maxima := s.maxima(who)
+	if field, got, limit, above := asked.Above(maxima); above {
 		return asked, run.Wrap(run.Invalid, &policy.FieldError{Field: "limits." + field, Err: fmt.Errorf("%v is above the maximum of %v for %s", got, limit, who.Name)})
 	}
-	return asked.Fill(applicable(defaults.Capped(most)), most), nil
+	return asked.Fill(applicable(defaults.Capped(maxima)), maxima), nil
 }
 
 // permitWorkspace returns the real path of a directory that the operator opened to callers.
@@ -137,12 +137,13 @@ func (s *Service) permitWorkspace(directory string) (string, error) {
 			}
 		}
 	}
-	// The same words for what is not there: nobody learns which directories are.
+	// A directory that does not exist gets the same message, so that callers cannot find
+	// out which directories exist.
 	return "", run.Errorf(run.Forbidden, "workspace %q is not one that the operator offers", directory)
 }
 
-// withoutLinks is the path of a directory as permitWorkspace sees those below it. That of one
-// which is not there yet stays as it is.
+// withoutLinks resolves the links in the path of a directory, as permitWorkspace does for
+// the directories below it. The path of a directory that does not exist yet is unchanged.
 func withoutLinks(directory string) string {
 	if real, err := filepath.EvalSymlinks(directory); err == nil {
 		return real

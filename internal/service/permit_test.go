@@ -23,7 +23,7 @@ func ceilingOf(names ...policy.Tier) token.Ceiling { return token.Ceiling{Tiers:
 func TestPermit(t *testing.T) {
 	low := token.Ceiling{Maxima: policy.Limits{WallTime: 5 * second, Memory: 64 * policy.MiB}}
 	high := token.Ceiling{Maxima: policy.Limits{Memory: 64 * policy.GiB}}
-	// What the defaults become below a ceiling: only what it says is lower.
+	// The defaults below a ceiling: only the limits that the ceiling sets are lower.
 	lowered := policy.DefaultLimits()
 	lowered.WallTime, lowered.Memory, lowered.Fuel = 5*second, 64*policy.MiB, 0
 	asked := lowered
@@ -39,7 +39,7 @@ func TestPermit(t *testing.T) {
 		class    run.Class
 		words    string
 		commands bool
-		invalid  bool // the Runner refuses what is permitted
+		invalid  bool // permit allows it, and the Runner refuses it
 	}{
 		{name: "no ceiling changes nothing", req: script, want: script},
 		{name: "what is no request stays for the Runner", req: run.Request{}, want: run.Request{}, invalid: true},
@@ -88,21 +88,21 @@ func TestPermit(t *testing.T) {
 				t.Error(err, diff)
 			}
 			if err := got.Validate(); errors.Is(err, run.ErrInvalid) != tt.invalid {
-				t.Errorf("the Runner says %v", err)
+				t.Errorf("the Runner returned %v", err)
 			}
 		})
 	}
 }
 
-// Every maximum that a token can have goes with every kind of request: what says nothing
-// about it is ignored.
+// Every maximum of a token works with every kind of request: those that do not apply to the
+// request are ignored.
 func TestEveryMaximumGoesWithEveryRequest(t *testing.T) {
 	s := newService(t, Options{Commands: true})
 	fields := reflect.TypeFor[policy.Limits]()
 	for i := range fields.NumField() {
-		var most policy.Limits
-		reflect.ValueOf(&most).Elem().Field(i).SetInt(reflect.ValueOf(policy.DefaultLimits()).Field(i).Int())
-		who := token.Caller{Name: "alice", Ceiling: token.Ceiling{Maxima: most}}
+		var maxima policy.Limits
+		reflect.ValueOf(&maxima).Elem().Field(i).SetInt(reflect.ValueOf(policy.DefaultLimits()).Field(i).Int())
+		who := token.Caller{Name: "alice", Ceiling: token.Ceiling{Maxima: maxima}}
 		for _, req := range []run.Request{{Script: run.Script{Source: "1"}}, {Command: run.Command{Args: []string{"ls"}}}, {Module: run.ModuleRun{Module: anyModule{}}}} {
 			got, err := s.permit(who, req)
 			if err != nil {
@@ -125,7 +125,7 @@ func TestPermitHook(t *testing.T) {
 	}{
 		{name: "no ceiling changes nothing", hook: run.HookSpec{Script: "1"}, want: run.HookSpec{Script: "1"}},
 		{name: "no script, which the Runner refuses"},
-		{name: "too many workers", hook: run.HookSpec{Script: "1", Workers: mostWorkers + 1}, class: run.Invalid},
+		{name: "too many workers", hook: run.HookSpec{Script: "1", Workers: maxWorkers + 1}, class: run.Invalid},
 		{name: "a process for each call", ceiling: ceilingOf(policy.TierProcess), hook: run.HookSpec{Script: "1"}, want: run.HookSpec{Script: "1"}},
 		{name: "the same, said", ceiling: ceilingOf(policy.TierProcess), hook: run.HookSpec{Script: "1", Trust: policy.TrustUser}, want: run.HookSpec{Script: "1", Trust: policy.TrustUser}},
 		{name: "no processes", ceiling: ceilingOf(policy.TierHook), hook: run.HookSpec{Script: "1"}, class: run.Forbidden},
@@ -211,7 +211,7 @@ func TestWorkspaces(t *testing.T) {
 		})
 	}
 	if _, err := newService(t, Options{Commands: true}).permit(alice, run.Request{Command: run.Command{Args: []string{"ls"}, Workspace: dir}}); run.ClassOf(err) != run.Forbidden {
-		t.Errorf("a directory, and none is offered: %v", err)
+		t.Errorf("a directory, although none is offered: %v", err)
 	}
 }
 
@@ -246,5 +246,5 @@ func TestInfoSaysWhatIsPermitted(t *testing.T) {
 	}
 }
 
-// anyModule is a module that nobody runs.
+// anyModule is a module that is never run.
 type anyModule struct{ run.Module }

@@ -1,7 +1,7 @@
-// Package service is the one path from a frontend to the Runner: it knows the caller, checks
-// what it may ask for, reports the run to observers, and ends in order. The Runner
-// validates requests and queues them, by the caller that their context names.
-// Frontends translate; they decide nothing.
+// Package service is the only path from a frontend to the Runner. It checks what the caller
+// may ask for, reports each run to observers, and shuts down in order. The Runner validates
+// requests and queues them by the caller in their context. Frontends only translate between
+// their protocol and the service.
 package service
 
 import (
@@ -18,8 +18,8 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Runner is what the service needs of a *cordon.Runner. Run and Check validate what they
-// get, then take a turn (admission.Line) of the caller in their context.
+// Runner is the part of a *cordon.Runner that the service needs. Run and Check validate
+// their arguments, then take a turn (admission.Line) for the caller in their context.
 type Runner interface {
 	Run(ctx context.Context, req run.Request) (run.Result, error)
 	Check(ctx context.Context, c run.Check) ([]run.Finding, error)
@@ -30,45 +30,45 @@ type Runner interface {
 // Options are the parts of a service.
 type Options struct {
 	Runner Runner
-	// OpenHook is the Runner's; nil means that there are no hooks.
+	// OpenHook is the Runner's method; nil means that there are no hooks.
 	OpenHook func(ctx context.Context, h run.HookSpec) (openhooks.Hook, error)
-	// Policy is the Runner's.
+	// Policy is the policy of the Runner.
 	Policy policy.Policy
 	// Version is shown to callers that ask for information.
 	Version string
-	// Answers bounds what was answered and not yet taken; nil means one with its defaults.
+	// Answers bounds the answers that clients have not read yet; nil means the defaults.
 	Answers *admission.Answers
-	// Commands allows commands, and not scripts alone.
+	// Commands allows commands as well as scripts.
 	Commands bool
-	// Workspaces are directories in and below which commands may work. Without one, they
-	// have their private /tmp.
+	// Workspaces are directories in and below which commands may work. Without one,
+	// commands have only their private /tmp.
 	Workspaces []string
 
 	Observers []observe.Observer
 	Tracer    observe.Tracer
-	// Refuse says why nothing may run now, such as an audit log that cannot be written;
-	// nil never does.
+	// Refuse returns why nothing may run now, for example because the audit log cannot be
+	// written. If Refuse is nil, requests are never refused for this reason.
 	Refuse func() error
 }
 
 // Service answers the frontends. It is safe for concurrent use, and must be closed.
 type Service struct {
 	Options
-	policy policy.Policy // the Runner's, every default filled in
-	roots  []string      // the workspaces, as they are without symbolic links
+	policy policy.Policy // the Runner's policy, with all defaults filled in
+	roots  []string      // the workspaces, with symbolic links resolved
 	hooks  *openhooks.Table
 
 	waiting, running atomic.Int64 // requests that wait for their turn, and that have it
 
-	life       context.Context // of all that is under way
+	life       context.Context // the parent of all requests under way
 	stop       context.CancelCauseFunc
 	closeHooks func() error // closes them once
 
 	mu       sync.Mutex
 	under    int // requests under way
-	early    int // those of them that came before the draining
+	early    int // those of them that arrived before the service began to drain
 	draining bool
-	gone     chan struct{} // closed when it is draining and nothing is under way
+	allDone  chan struct{} // closed when the service drains and no request is under way
 }
 
 // New returns a service over a Runner. The caller closes the Runner after the service.
@@ -77,8 +77,8 @@ func New(o Options) *Service {
 		o.Answers = admission.NewAnswers(admission.AnswerOptions{})
 	}
 	life, stop := context.WithCancelCause(context.Background())
-	s := &Service{Options: o, policy: o.Policy.Resolved(), life: life, stop: stop, gone: make(chan struct{}),
-		hooks: openhooks.NewTable(openhooks.Options{PerOwner: mostHooks, Idle: idleHook}),
+	s := &Service{Options: o, policy: o.Policy.Resolved(), life: life, stop: stop, allDone: make(chan struct{}),
+		hooks: openhooks.NewTable(openhooks.Options{PerOwner: maxHooks, Idle: hookIdleTimeout}),
 	}
 	s.closeHooks = sync.OnceValue(s.hooks.Close)
 	for _, directory := range o.Workspaces {
@@ -115,7 +115,7 @@ func (s *Service) Run(ctx context.Context, who token.Caller, frontend observe.Fr
 		}
 		result, err := s.Runner.Run(v.queued(ctx), req)
 		if err != nil && req.Tier == policy.TierWasm && run.ClassOf(err) == run.NotFound {
-			// The caller named it, and learns nothing of where it was looked for.
+			// The caller chose the tier. The error does not show the paths that were searched.
 			err = run.Errorf(run.Invalid, "tier %q does not run scripts here: it has no CPython (python-wasm.zip)%w", req.Tier, silent{err})
 		}
 		return result, err
@@ -127,7 +127,7 @@ func (s *Service) Queue() (waiting, running int) {
 	return int(s.waiting.Load()), int(s.running.Load())
 }
 
-// Check judges a script by the language rules. It waits for its turn as a run does.
+// Check checks a script against the language rules. It waits for its turn like a run.
 func (s *Service) Check(ctx context.Context, who token.Caller, c run.Check) (found []run.Finding, err error) {
 	err = s.inTurn(ctx, who, func(ctx context.Context) (err error) {
 		found, err = s.Runner.Check(ctx, c)

@@ -56,7 +56,7 @@ func TestObservers(t *testing.T) {
 				t.Errorf("%+v", result)
 			}
 			if len(one.runs()) != 1 || len(two.runs()) != 1 {
-				t.Fatalf("told %d and %d times", len(one.runs()), len(two.runs()))
+				t.Fatalf("observed %d and %d times", len(one.runs()), len(two.runs()))
 			}
 			got := one.runs()[0]
 			if got.Caller != "alice" || got.Frontend != observe.MCP || got.Kind != tt.kind || got.Code != tt.code || len(got.ID) < 20 {
@@ -98,8 +98,8 @@ func (panics) Ended(context.Context, observe.Run) {
 	panic("observer")
 }
 
-// A panic is the frontend's business, which may go on after it: then no turn is lost, and no
-// observer misses the run.
+// The frontend handles a panic and may continue after it: no turn is lost, and every
+// observer gets the run.
 func TestPanics(t *testing.T) {
 	guest := func(context.Context, run.Request) (run.Result, error) {
 		panic("guest")
@@ -130,7 +130,7 @@ func TestPanics(t *testing.T) {
 			}
 			for _, w := range []*watcher{&before, &after} {
 				if len(w.runs()) != 3 {
-					t.Fatalf("told %d times", len(w.runs()))
+					t.Fatalf("observed %d times", len(w.runs()))
 				}
 				if err := w.runs()[0].Err; (err != nil) != tt.failed {
 					t.Errorf("error %v", err)
@@ -195,7 +195,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// Nothing of a service is the process's or the Runner's: two of them do not meet.
+// A service keeps no state in the process or the Runner: two of them do not affect each
+// other.
 func TestTwoServicesOverOneRunner(t *testing.T) {
 	runner := &fake{}
 	open := func(_ context.Context, h run.HookSpec) (openhooks.Hook, error) { return &fakeHook{HookSpec: h}, nil }
@@ -222,7 +223,7 @@ func TestTwoServicesOverOneRunner(t *testing.T) {
 	}
 }
 
-// A tier may have bounds of its own. A request that meets one learns when to try again.
+// A tier may have bounds of its own. A request that exceeds one gets the time of a retry.
 func TestBusyRunner(t *testing.T) {
 	busy := func() error { return run.Errorf(run.Busy, "9 runs are waiting already") }
 	runner := &fake{
@@ -241,7 +242,8 @@ func TestBusyRunner(t *testing.T) {
 	}
 }
 
-// What the Runner has not is no failure of the service: who names it hears so.
+// If the Runner lacks the bundle of a tier, a request for that tier is invalid; the service
+// has not failed.
 func TestWasmWithoutItsBundle(t *testing.T) {
 	s := newService(t, Options{Runner: &fake{guest: func(context.Context, run.Request) (run.Result, error) {
 		return run.Result{}, run.Errorf(run.NotFound, "no bundle in /secret/place")
@@ -260,8 +262,8 @@ type runnerWithAbilities struct {
 
 func (a runnerWithAbilities) Abilities() observe.Abilities { return a.has }
 
-// Info lists what works for its caller: no tier without its Python, and no jail for who may
-// run no commands.
+// Info lists only what works for its caller: no tier without its Python, and no jail for a
+// caller that may not run commands.
 func TestInfoSaysWhatWorks(t *testing.T) {
 	for _, tt := range []struct {
 		has      observe.Abilities

@@ -14,7 +14,7 @@ import (
 
 // visit is one request in the service.
 type visit struct {
-	observe.Run // what observers get
+	observe.Run // reported to the observers
 	service     *Service
 	who         token.Caller
 	follower    follower
@@ -34,7 +34,7 @@ func (v *visit) queued(ctx context.Context) context.Context {
 // begins is called when the request gets its turn.
 func (v *visit) begins() {
 	if !v.Started.IsZero() {
-		return // code of the Runner asked for another run
+		return // the Runner itself started another run
 	}
 	v.Started = time.Now()
 	v.service.waiting.Add(-1)
@@ -44,7 +44,7 @@ func (v *visit) begins() {
 	}
 }
 
-// ends is called when the Runner has answered, once or more often.
+// ends is called when the Runner has answered. It may be called more than once.
 func (v *visit) ends() {
 	switch {
 	case !v.asked:
@@ -72,34 +72,34 @@ func (s *Service) observed(ctx context.Context, who token.Caller, seen observe.R
 	}
 	ctx, end := observe.Begin(ctx, observe.Request)
 
-	// A panic goes on to the frontend, which may live on: it must not keep the run out of
-	// the audit log.
+	// A panic continues to the frontend, which may recover: the run must be in the audit
+	// log all the same.
 	var result run.Result
 	err = run.Errorf(run.Internal, "the service panicked during this run")
 	defer func() {
 		v.ends()
 		end(err)
 		v.Result, v.Err, v.Ended = result, err, time.Now()
-		s.tell(ctx, v.Run)
+		s.notify(ctx, v.Run)
 	}()
 	if err := s.Ready(); err != nil {
 		return Answer{}, err
 	}
 	result, err = do(ctx, v)
-	v.ends() // with the guest: a client that reads slowly delays nobody
+	v.ends() // when the guest ends, so that a slow client delays nobody
 	if err == nil && result.Outcome == run.Canceled && errors.Is(context.Cause(ctx), errEnded) {
-		// It was we who ended it. What there is of it is no result of the guest's.
+		// The service ended the run, so the partial result is not the guest's.
 		err = context.Cause(ctx)
 	}
 	if err != nil {
-		return Answer{}, s.explained(ctx, err)
+		return Answer{}, s.explain(ctx, err)
 	}
 	return s.hold(who, result)
 }
 
-// tell reports a run to each observer. The calls are deferred so that all observers get it
+// notify reports a run to each observer. The calls are deferred so that all observers get it
 // even if one panics.
-func (s *Service) tell(ctx context.Context, seen observe.Run) {
+func (s *Service) notify(ctx context.Context, seen observe.Run) {
 	for _, o := range slices.Backward(s.Observers) {
 		defer o.Ended(ctx, seen)
 	}
@@ -117,5 +117,5 @@ func (s *Service) inTurn(ctx context.Context, who token.Caller, do func(ctx cont
 		return err
 	}
 	defer v.ends()
-	return s.explained(ctx, do(v.queued(ctx)))
+	return s.explain(ctx, do(v.queued(ctx)))
 }
