@@ -7,24 +7,24 @@ import (
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
-// AnswerOptions bound the answers that clients have not taken yet.
+// AnswerOptions bound the answers that clients have not read yet.
 type AnswerOptions struct {
 	// PerCaller and Total are in bytes; zero means the defaults.
 	PerCaller, Total policy.Bytes
 }
 
-// What the zero values of AnswerOptions mean.
+// The defaults of AnswerOptions.
 const (
 	DefaultAnswersPerCaller = 64 * policy.MiB
 	DefaultAnswers          = 256 * policy.MiB
 )
 
-// Answers bounds the memory of answers that were made and that nobody has read yet, for
-// each caller and for all: a request of a few bytes can have an answer of many megabytes,
-// and a client need not read it. It is safe for concurrent use.
+// Answers bounds the memory of answers that clients have not read yet, for each caller and
+// in total: a request of a few bytes can have an answer of many megabytes, and the client
+// may never read it. It is safe for concurrent use.
 //
-// A single answer above the bound is held if nothing else is: what a policy allows can be
-// given back.
+// A single answer above the bound is held if no other is held, so that every answer that a
+// policy allows can be returned.
 type Answers struct {
 	options AnswerOptions
 
@@ -33,7 +33,7 @@ type Answers struct {
 	caller map[string]int64
 }
 
-// NewAnswers gives a budget of which nothing is used.
+// NewAnswers returns a budget that is not used yet.
 func NewAnswers(o AnswerOptions) *Answers {
 	if o.PerCaller <= 0 {
 		o.PerCaller = DefaultAnswersPerCaller
@@ -44,16 +44,16 @@ func NewAnswers(o AnswerOptions) *Answers {
 	return &Answers{options: o, caller: map[string]int64{}}
 }
 
-// Room says whether an answer of so many bytes could be held now. It is asked before
-// anything is run: a run whose answer has no room is for nothing.
+// Room returns an error if an answer of size bytes could not be held now. It is called
+// before a run, because a run whose answer does not fit is wasted.
 func (a *Answers) Room(name string, size int64) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.room(name, size)
 }
 
-// Hold counts an answer until it is sent or dropped, which release says, once or more
-// often. An error is of class run.Busy.
+// Hold counts an answer until release is called, when the answer is sent or dropped.
+// release may be called more than once. An error is of class run.Busy.
 func (a *Answers) Hold(name string, size int64) (release func(), err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -78,16 +78,16 @@ func (a *Answers) room(name string, size int64) error {
 	own := a.caller[name]
 	switch {
 	case own > 0 && own+size > int64(a.options.PerCaller):
-		return unsent("answers that %s has not read take %v, and may take %v: read them", name, policy.Bytes(own).Rounded(), a.options.PerCaller)
+		return unsent("unread answers of %s take %v of at most %v: read them", name, policy.Bytes(own).Rounded(), a.options.PerCaller)
 	case a.total > 0 && a.total+size > int64(a.options.Total):
-		return unsent("answers that nobody has read take %v, and may take %v", policy.Bytes(a.total).Rounded(), a.options.Total)
+		return unsent("unread answers of all callers take %v of at most %v", policy.Bytes(a.total).Rounded(), a.options.Total)
 	}
 	return nil
 }
 
 func unsent(format string, args ...any) error { return NewBusy(fmt.Sprintf(format, args...)) }
 
-// Unsent is how many bytes of answers are held.
+// Unsent returns how many bytes of answers are held.
 func (a *Answers) Unsent() int64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()

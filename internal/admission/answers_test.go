@@ -26,11 +26,11 @@ func TestAnswers(t *testing.T) {
 		}
 	}
 	first := hold("alice", 60)
-	refused("alice", 41, "answers that alice has not read take 60B, and may take 100B")
+	refused("alice", 41, "unread answers of alice take 60B of at most 100B")
 	second := hold("alice", 40)
 	third := hold("bob", 50)
-	refused("bob", 1, "answers that nobody has read take 150B, and may take 150B")
-	for _, release := range []func(){first, first, second, third} { // once, however often
+	refused("bob", 1, "unread answers of all callers take 150B of at most 150B")
+	for _, release := range []func(){first, first, second, third} { // the second release of first has no effect
 		release()
 	}
 	if a.Unsent() != 0 || len(a.caller) != 0 {
@@ -42,7 +42,7 @@ func TestAnswers(t *testing.T) {
 	hold("alice", 1)()
 }
 
-// Callers come and go at once, and in the end nothing is held.
+// Callers hold and release answers concurrently, and at the end nothing is held.
 func TestAnswersHammer(t *testing.T) {
 	a := NewAnswers(AnswerOptions{PerCaller: 100, Total: 300})
 	var callers sync.WaitGroup

@@ -7,8 +7,8 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// The bounds of RetryAfter: a second is the unit of the Retry-After header, and no estimate
-// is good for longer than a minute.
+// The bounds of RetryAfter: a second is the unit of the Retry-After header, and an estimate
+// of more than a minute is not reliable.
 const (
 	shortestRetry = time.Second
 	longestRetry  = time.Minute
@@ -16,13 +16,13 @@ const (
 
 // Busy is the error of a request that is refused because of a bound.
 type Busy struct {
-	// RetryAfter is when it is worth trying again, in whole seconds.
+	// RetryAfter is how long to wait before a retry, in whole seconds.
 	RetryAfter time.Duration
-	// Reason says which bound was reached.
+	// Reason names the bound that was reached.
 	Reason string
 }
 
-// NewBusy is the error of a request that met another bound than those of the line.
+// NewBusy returns the error of a request that reached a bound outside the line.
 func NewBusy(reason string) error { return run.Wrap(run.Busy, newBusy(shortestRetry, "%s", reason)) }
 
 func newBusy(after time.Duration, format string, args ...any) *Busy {

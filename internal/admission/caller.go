@@ -10,7 +10,7 @@ import (
 // Caller is the sender of a request, as the line knows it. The zero value is the anonymous
 // caller of a program that embeds cordon.
 type Caller struct {
-	// Name is what the requests of one caller have in common.
+	// Name is the same in all requests of one caller.
 	Name  string
 	Quota Quota
 	// Patience is how long a request waits at most; zero means as long as its context
@@ -21,7 +21,7 @@ type Caller struct {
 	Begins func()
 }
 
-// DefaultPatience is below what clients and proxies wait for an answer, as a rule.
+// DefaultPatience is shorter than the usual timeouts of clients and proxies.
 const DefaultPatience = 30 * time.Second
 
 // Quota bounds one caller; zero fields mean no bound of its own.
@@ -57,7 +57,7 @@ type callers struct {
 	turns     list.List // of *caller: the order in which forget checks them
 }
 
-// get returns the caller of that name, a new one if it is not known.
+// get returns the caller of that name, and creates it if needed.
 func (cs *callers) get(name string) *caller {
 	if name == "" {
 		return &cs.anonymous
@@ -118,7 +118,7 @@ func (q Quota) burst() int {
 	return max(1, int(math.Ceil(q.Rate)))
 }
 
-// untilAllowed is how long the rate delays the next run.
+// untilAllowed returns how long the rate delays the next run.
 func (c *caller) untilAllowed(now time.Time) time.Duration {
 	if c.quota.Rate <= 0 {
 		return 0
@@ -137,8 +137,8 @@ func (c *caller) spend() { c.bucket.tokens-- }
 // mayRun reports whether the caller is below its own bound.
 func (c *caller) mayRun() bool { return c.quota.Concurrent <= 0 || c.running < c.quota.Concurrent }
 
-// next is the oldest waiting request that may have a turn now: it is not one for a
-// resource that is full.
+// next returns the oldest waiting request that may have a turn now: one for a resource that
+// is not full.
 func (c *caller) next() *waiter {
 	if !c.mayRun() {
 		return nil
@@ -156,22 +156,23 @@ func (c *caller) isIdle(now time.Time) bool {
 	return c.running == 0 && c.waiting.Len() == 0 && (c.quota.Rate <= 0 || c.bucket.at(now) >= c.bucket.size)
 }
 
-// bucket holds the tokens of a rate. The line's lock guards it, and one more library for
-// twenty lines would be linked into every program that embeds cordon.
+// bucket holds the tokens of a rate. The line's lock guards it. It is written here because
+// a library, for twenty lines of code, would be linked into every program that embeds
+// cordon.
 type bucket struct {
 	rate, size float64 // tokens a second, and the most that it holds
-	tokens     float64 // as of then
+	tokens     float64 // at the time then
 	then       time.Time
 }
 
-// at is how many tokens there are now.
+// at returns the number of tokens at a time.
 func (b *bucket) at(now time.Time) float64 {
 	b.tokens = min(b.size, b.tokens+now.Sub(b.then).Seconds()*b.rate)
 	b.then = now
 	return b.tokens
 }
 
-// resize changes the rate. A bucket without one before is full.
+// resize changes the rate. A bucket that had no rate before starts full.
 func (b *bucket) resize(rate, size float64, now time.Time) {
 	if b.rate > 0 {
 		b.at(now)

@@ -14,17 +14,17 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// What holds whatever comes in whichever order: the bounds of all and of each; no turn is
-// free that somebody could have; each caller's requests keep their order; and nobody has
-// two turns while another waits who could have had one of them.
+// Invariants for any order of requests: the bounds of the line and of each caller hold; no
+// turn stays free while a request that could have it waits; the requests of a caller keep
+// their order; and no caller gets two turns while another waits that could have had one.
 func TestFairness(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		// A bubble has no deadline, and must not be asked for it.
+		// The wrapper hides Deadline, which must not be called inside a synctest bubble.
 		rapid.Check(struct{ testing.TB }{t}, func(rt *rapid.T) {
 			m := newModel(t, rt)
-			defer m.goHome()
+			defer m.finish()
 			rt.Repeat(map[string]func(*rapid.T){
-				"come":    m.come,
+				"arrive":  m.arrive,
 				"leave":   m.end,
 				"give up": m.giveUp,
 				"":        m.check,
@@ -41,7 +41,7 @@ type request struct {
 	answered    bool
 }
 
-// model knows what the line must do, from outside.
+// model tracks the requests in a line and checks the line's answers.
 type model struct {
 	t      *testing.T
 	o      Options
@@ -49,11 +49,11 @@ type model struct {
 	line   *Line
 
 	mu      sync.Mutex
-	heard   []*request // answered, in this order, not looked at yet
+	answers []*request // answered and not processed yet, in the order of the answers
 	waiting []*request
 	running []*request
 	numbers int
-	// overtaken[a][b] counts the turns of b while a waits and could run.
+	// overtaken[a][b] counts the turns that b gets while a waits and could run.
 	overtaken [][]int
 }
 
@@ -65,7 +65,7 @@ func newModel(t *testing.T, rt *rapid.T) *model {
 	m.quotas = make([]Quota, 4)
 	m.overtaken = make([][]int, len(m.quotas))
 	for i := range m.quotas {
-		// Every other one has a bound of its own.
+		// Every second caller has a bound of its own.
 		m.quotas[i].Concurrent = i % 2 * rapid.IntRange(1, 2).Draw(rt, "own")
 		m.overtaken[i] = make([]int, len(m.quotas))
 	}
@@ -73,7 +73,7 @@ func newModel(t *testing.T, rt *rapid.T) *model {
 	return m
 }
 
-func (m *model) come(rt *rapid.T) {
+func (m *model) arrive(rt *rapid.T) {
 	who := rapid.IntRange(0, len(m.quotas)-1).Draw(rt, "who")
 	before := slices.Clone(m.waiting)
 	r := &request{who: who, number: m.numbers}
@@ -81,15 +81,15 @@ func (m *model) come(rt *rapid.T) {
 	ctx, cancel := context.WithCancel(m.t.Context())
 	r.cancel = cancel
 	go func() {
-		turn, err := m.line.Enter(by(ctx, fmt.Sprint(who), m.quotas[who]), nil)
+		turn, err := m.line.Enter(callerContext(ctx, fmt.Sprint(who), m.quotas[who]), nil)
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		r.leave, r.err, r.answered = turn.Leave, err, true
-		m.heard = append(m.heard, r)
+		m.answers = append(m.answers, r)
 	}()
 	m.waiting = append(m.waiting, r)
-	m.hear(rt)
-	if sent := m.sentAway(before, r); sent != nil {
+	m.collect(rt)
+	if sent := m.evicted(before, r); sent != nil {
 		if len(before) < m.o.Queue {
 			rt.Fatalf("busy, with %d of %d waiting", len(before), m.o.Queue)
 		}
@@ -106,8 +106,9 @@ func (m *model) come(rt *rapid.T) {
 	}
 }
 
-// sentAway finds the one that the newcomer's coming has cost, perhaps itself.
-func (m *model) sentAway(before []*request, newcomer *request) *request {
+// evicted returns the request that was refused because of the newcomer, perhaps the
+// newcomer itself.
+func (m *model) evicted(before []*request, newcomer *request) *request {
 	for _, r := range append(before, newcomer) {
 		if r.answered && errors.Is(r.err, run.ErrBusy) {
 			return r
@@ -118,35 +119,35 @@ func (m *model) sentAway(before []*request, newcomer *request) *request {
 
 func (m *model) end(rt *rapid.T) {
 	if len(m.running) == 0 {
-		rt.Skip("nobody runs")
+		rt.Skip("no request runs")
 	}
 	i := rapid.IntRange(0, len(m.running)-1).Draw(rt, "which")
 	leave := m.running[i].leave
 	m.running[i].cancel()
 	m.running = slices.Delete(m.running, i, i+1)
 	leave()
-	m.hear(rt)
+	m.collect(rt)
 }
 
 func (m *model) giveUp(rt *rapid.T) {
 	if len(m.waiting) == 0 {
-		rt.Skip("nobody waits")
+		rt.Skip("no request waits")
 	}
 	r := m.waiting[rapid.IntRange(0, len(m.waiting)-1).Draw(rt, "which")]
 	r.cancel()
-	m.hear(rt)
+	m.collect(rt)
 	if !errors.Is(r.err, context.Canceled) {
-		rt.Fatalf("who gave up got %v", r.err)
+		rt.Fatalf("a canceled request got %v", r.err)
 	}
 }
 
-// hear takes the answers, each in its turn. There is no more than one turn at a time: one
-// request comes, or one leaves.
-func (m *model) hear(rt *rapid.T) {
+// collect processes the answers in order. At most one of them is a turn, because each step adds
+// or ends one request.
+func (m *model) collect(rt *rapid.T) {
 	synctest.Wait()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, r := range m.heard {
+	for _, r := range m.answers {
 		at := slices.Index(m.waiting, r)
 		if r.err == nil {
 			if first := slices.IndexFunc(m.waiting, func(o *request) bool { return o.who == r.who }); first != at {
@@ -164,7 +165,7 @@ func (m *model) hear(rt *rapid.T) {
 		}
 		m.waiting = slices.Delete(m.waiting, at, at+1)
 	}
-	m.heard = nil
+	m.answers = nil
 	for who := range m.quotas {
 		if count(m.waiting, who) == 0 || !m.mayRun(who) {
 			clear(m.overtaken[who])
@@ -195,7 +196,7 @@ func (m *model) check(rt *rapid.T) {
 	}
 }
 
-func (m *model) goHome() {
+func (m *model) finish() {
 	for _, r := range m.waiting {
 		r.cancel()
 	}

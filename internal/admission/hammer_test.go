@@ -12,8 +12,8 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Many come, wait, give up, are sent away and leave, all at once: the bounds hold at each
-// moment, and in the end nothing is left.
+// Many requests arrive, wait, give up, are refused and end concurrently: the bounds always
+// hold, and at the end nothing is left.
 func TestHammer(t *testing.T) {
 	const callers, each, concurrent, own = 8, 300, 5, 2
 	l := NewLine(Options{Concurrent: concurrent, Queue: 16})
@@ -56,7 +56,7 @@ func TestHammer(t *testing.T) {
 	}
 	all.Wait()
 	if got := l.Stats(); got.Running != 0 || got.Waiting != 0 || got.Refused != uint64(sent.Load()) {
-		t.Errorf("%+v at the end, with %d sent away", got, sent.Load())
+		t.Errorf("%+v at the end, with %d refused", got, sent.Load())
 	}
 	if bound.running != 0 {
 		t.Errorf("%d turns of the resource are left", bound.running)
@@ -65,11 +65,11 @@ func TestHammer(t *testing.T) {
 		t.Errorf("%d still in the ring", l.ring.Len())
 	}
 	if turns.Load() == 0 || sent.Load() == 0 || gone.Load() == 0 {
-		t.Errorf("%d turns, %d sent away, %d gave up: nothing was tried", turns.Load(), sent.Load(), gone.Load())
+		t.Errorf("%d turns, %d refused, %d gave up: too little was tested", turns.Load(), sent.Load(), gone.Load())
 	}
 }
 
-// One who floods the line costs another who asks for little next to nothing.
+// A caller that floods the line hardly delays another with few requests.
 func TestHammerByOneCaller(t *testing.T) {
 	l := NewLine(Options{Concurrent: 2, Queue: 8})
 	ctx, stop := context.WithCancel(t.Context())
@@ -77,7 +77,7 @@ func TestHammerByOneCaller(t *testing.T) {
 	for range 32 {
 		flood.Go(func() {
 			for ctx.Err() == nil {
-				if turn, err := l.Enter(by(ctx, "flood", Quota{}), nil); err == nil {
+				if turn, err := l.Enter(callerContext(ctx, "flood", Quota{}), nil); err == nil {
 					<-time.After(time.Millisecond)
 					turn.Leave()
 				}
@@ -85,7 +85,7 @@ func TestHammerByOneCaller(t *testing.T) {
 		})
 	}
 	for range 100 {
-		turn, err := l.Enter(by(t.Context(), "quiet", Quota{}), nil)
+		turn, err := l.Enter(callerContext(t.Context(), "quiet", Quota{}), nil)
 		if err != nil {
 			t.Fatalf("shut out: %v", err)
 		}

@@ -21,7 +21,7 @@ import (
 // Options bound all callers together.
 type Options struct {
 	Concurrent int // runs under way, at least one
-	Queue      int // requests that wait; none of them does if it is zero
+	Queue      int // requests that wait; zero means that none may wait
 }
 
 // Stats count the requests of a line.
@@ -31,7 +31,7 @@ type Stats struct {
 	Refused uint64 // requests refused as Busy, since the start
 }
 
-// Line bounds what is under way and what waits. It is safe for concurrent use.
+// Line bounds the running and the waiting requests. It is safe for concurrent use.
 type Line struct {
 	options Options
 
@@ -42,7 +42,7 @@ type Line struct {
 	callers callers
 	ring    list.List     // of *caller: callers with waiting requests, the next turn first
 	typical time.Duration // moving average of how long a turn takes; 0 if none has ended
-	closed  error         // what requests get after Close; nil before it
+	closed  error         // the error of requests after Close; nil before it
 }
 
 // NewLine returns an empty line.
@@ -56,7 +56,7 @@ func NewLine(o Options) *Line {
 // delay nobody. All requests with a Bound enter the same Line, which guards it.
 type Bound struct{ most, running int }
 
-// NewBound allows so many turns at the same time.
+// NewBound returns a Bound of most turns at the same time.
 func NewBound(most int) *Bound { return &Bound{most: most} }
 
 func (b *Bound) isFull() bool { return b != nil && b.running >= b.most }
@@ -88,8 +88,8 @@ func (t *Turn) Leave() {
 type waiter struct {
 	of     *caller
 	bound  *Bound
-	place  *list.Element // in its caller's line; nil when it has its answer
-	answer chan error    // holds one: nil is a turn
+	place  *list.Element // in its caller's line; nil once it has its answer
+	answer chan error    // receives one answer; nil means a turn
 }
 
 // Enter waits for a turn of the context's Caller; bound may be nil. A request that is
@@ -127,7 +127,7 @@ func (l *Line) enter(ctx context.Context, bound *Bound) (Turn, error) {
 	return t, nil
 }
 
-// announce calls begins. A panic in it ends the turn, which nobody else could.
+// announce calls begins. If it panics, announce ends the turn, because nobody else could.
 func (t *Turn) announce(begins func()) {
 	returned := false
 	defer func() {
@@ -149,7 +149,7 @@ func (l *Line) join(t *Turn, who *Caller) (*waiter, error) {
 	c := l.callers.get(who.Name)
 	defer l.callers.forget()
 	t.of = c
-	var now time.Time // only rates need it, and a run without one is spared the clock
+	var now time.Time // only rates need it; other requests do not read the clock
 	if who.Quota.Rate > 0 || c.quota.Rate > 0 {
 		now = time.Now()
 	}
@@ -224,8 +224,8 @@ func (l *Line) giveUp(w *waiter) bool {
 	return true
 }
 
-// leave ends a turn and hands it on. A turn that was not used, or not measured, has no
-// beginning.
+// leave ends a turn and hands it on. began is zero for a turn that was not used or not
+// measured.
 func (l *Line) leave(c *caller, b *Bound, began time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -272,8 +272,8 @@ func (l *Line) begin(c *caller, b *Bound) {
 	b.add(1)
 }
 
-// remove takes a waiter out of its caller's line, and the caller out of the ring with its
-// last waiter.
+// remove removes a waiter from its caller's line, and with the last one the caller from the
+// ring.
 func (l *Line) remove(w *waiter) {
 	c := w.of
 	c.waiting.Remove(w.place)
@@ -323,13 +323,13 @@ func (l *Line) Stats() Stats {
 	return Stats{Running: l.running, Waiting: l.waiting, Refused: l.refused}
 }
 
-// busy counts a refused request and words its error.
+// busy counts a refused request and returns its error.
 func (l *Line) busy(retryAfter time.Duration, format string, args ...any) error {
 	l.refused++
 	return run.Wrap(run.Busy, newBusy(retryAfter, format, args...))
 }
 
-// estimate is how long the requests ahead of a caller's next one will take.
+// estimate returns how long the requests ahead of a caller's next one will take.
 func (l *Line) estimate(c *caller) time.Duration {
 	ahead := l.typical * time.Duration(l.waiting+1) / time.Duration(l.options.Concurrent)
 	if c.quota.Concurrent > 0 {

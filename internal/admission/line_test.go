@@ -16,33 +16,33 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// by is a context of a caller with the patience of a service.
-func by(ctx context.Context, name string, q Quota) context.Context {
+// callerContext returns a context of a caller with the patience of a service.
+func callerContext(ctx context.Context, name string, q Quota) context.Context {
 	return WithCaller(ctx, &Caller{Name: name, Quota: q, Patience: DefaultPatience})
 }
 
-// guests are requests of a test, by the names it gives them. The part before the dot is
-// the caller's, and the part after a slash the resource's.
-type guests struct {
+// requests are the requests of a test. In a name such as a.1/x, a is the caller and x the
+// resource.
+type requests struct {
 	t      *testing.T
 	line   *Line
 	quotas map[string]Quota
-	began  []string // in this order
+	began  []string // in the order of their turns
 	turns  map[string]*Turn
 	bounds map[string]*Bound // by the part of a name after a slash
 	cancel map[string]context.CancelFunc
 	ended  map[string]error
-	done   chan func() // what goroutines have to say, said in the test's own
+	done   chan func() // results of the goroutines, applied in the goroutine of the test
 }
 
-func newGuests(t *testing.T, o Options, quotas map[string]Quota) *guests {
-	g := &guests{t: t, line: NewLine(o), quotas: quotas, turns: map[string]*Turn{}, bounds: map[string]*Bound{},
+func newRequests(t *testing.T, o Options, quotas map[string]Quota) *requests {
+	g := &requests{t: t, line: NewLine(o), quotas: quotas, turns: map[string]*Turn{}, bounds: map[string]*Bound{},
 		cancel: map[string]context.CancelFunc{}, ended: map[string]error{}, done: make(chan func(), 10_000)}
 	t.Cleanup(func() {
 		for _, cancel := range g.cancel {
 			cancel()
 		}
-		for g.hear(); len(g.turns) > 0; g.hear() {
+		for g.collect(); len(g.turns) > 0; g.collect() {
 			for name := range g.turns {
 				g.end(name)
 			}
@@ -51,11 +51,11 @@ func newGuests(t *testing.T, o Options, quotas map[string]Quota) *guests {
 	return g
 }
 
-func (g *guests) come(names ...string) {
+func (g *requests) arrive(names ...string) {
 	for _, name := range names {
 		who, _, _ := strings.Cut(name, ".")
 		_, resource, _ := strings.Cut(name, "/")
-		ctx, cancel := context.WithCancel(by(g.t.Context(), who, g.quotas[who]))
+		ctx, cancel := context.WithCancel(callerContext(g.t.Context(), who, g.quotas[who]))
 		g.cancel[name] = cancel
 		go func() {
 			turn, err := g.line.Enter(ctx, g.bounds[resource])
@@ -68,19 +68,19 @@ func (g *guests) come(names ...string) {
 				g.turns[name] = &turn
 			}
 		}()
-		g.hear()
+		g.collect()
 	}
 }
 
-// hear waits until nothing moves any more.
-func (g *guests) hear() {
+// collect waits until all goroutines are blocked, and applies their results.
+func (g *requests) collect() {
 	synctest.Wait()
 	for len(g.done) > 0 {
 		(<-g.done)()
 	}
 }
 
-func (g *guests) end(name string) {
+func (g *requests) end(name string) {
 	g.t.Helper()
 	turn := g.turns[name]
 	if turn == nil {
@@ -88,37 +88,37 @@ func (g *guests) end(name string) {
 	}
 	delete(g.turns, name)
 	turn.Leave()
-	turn.Leave() // once is enough, and more does no harm
-	g.hear()
+	turn.Leave() // the second call has no effect
+	g.collect()
 }
 
-func (g *guests) giveUp(name string) {
+func (g *requests) giveUp(name string) {
 	g.cancel[name]()
-	g.hear()
+	g.collect()
 }
 
-// pass has the bubble's clock go on.
-func (g *guests) pass(d time.Duration) {
+// pass advances the fake clock.
+func (g *requests) pass(d time.Duration) {
 	<-time.After(d)
-	g.hear()
+	g.collect()
 }
 
-func (g *guests) wantBegan(want string) {
+func (g *requests) wantBegan(want string) {
 	g.t.Helper()
 	if got := strings.Join(g.began, " "); got != want {
 		g.t.Errorf("had their turns: %s\nwant:            %s", got, want)
 	}
 }
 
-func (g *guests) wantStats(running, waiting int, refused uint64) {
+func (g *requests) wantStats(running, waiting int, refused uint64) {
 	g.t.Helper()
 	if got := g.line.Stats(); got != (Stats{running, waiting, refused}) {
 		g.t.Errorf("%+v instead of %d running, %d waiting, %d refused", got, running, waiting, refused)
 	}
 }
 
-// wantBusy wants a request to be sent away, and says for how long.
-func (g *guests) wantBusy(name string, retry time.Duration, words string) {
+// wantBusy fails the test unless the request was refused as busy with this retry time.
+func (g *requests) wantBusy(name string, retry time.Duration, words string) {
 	g.t.Helper()
 	err := g.ended[name]
 	var busy *Busy
@@ -135,51 +135,51 @@ func TestTurns(t *testing.T) {
 		name   string
 		o      Options
 		quotas map[string]Quota
-		do     func(g *guests)
+		do     func(g *requests)
 	}{
-		{"one caller keeps its order", Options{Concurrent: 1, Queue: 3}, nil, func(g *guests) {
-			g.come("a.1", "a.2", "a.3", "a.4")
+		{"one caller keeps its order", Options{Concurrent: 1, Queue: 3}, nil, func(g *requests) {
+			g.arrive("a.1", "a.2", "a.3", "a.4")
 			g.end("a.1")
 			g.end("a.2")
 			g.end("a.3")
 			g.wantBegan("a.1 a.2 a.3 a.4")
 		}},
-		{"callers take turns, however many wait", Options{Concurrent: 1, Queue: 9}, nil, func(g *guests) {
-			g.come("a.1", "a.2", "a.3", "a.4", "b.1", "b.2", "c.1")
+		{"callers take turns, however many wait", Options{Concurrent: 1, Queue: 9}, nil, func(g *requests) {
+			g.arrive("a.1", "a.2", "a.3", "a.4", "b.1", "b.2", "c.1")
 			for _, name := range []string{"a.1", "a.2", "b.1", "c.1", "a.3", "b.2"} {
 				g.end(name)
 			}
 			g.wantBegan("a.1 a.2 b.1 c.1 a.3 b.2 a.4")
 		}},
-		{"the full queue answers at once", Options{Concurrent: 1, Queue: 1}, nil, func(g *guests) {
-			g.come("a.1", "a.2", "a.3")
+		{"the full queue answers at once", Options{Concurrent: 1, Queue: 1}, nil, func(g *requests) {
+			g.arrive("a.1", "a.2", "a.3")
 			g.wantBusy("a.3", time.Second, "1 requests wait already")
 			g.wantStats(1, 1, 1)
 		}},
-		{"no queue, and nobody waits", Options{Concurrent: 1}, nil, func(g *guests) {
-			g.come("a.1", "b.1")
+		{"no queue, and nobody waits", Options{Concurrent: 1}, nil, func(g *requests) {
+			g.arrive("a.1", "b.1")
 			g.wantBusy("b.1", time.Second, "")
 			g.end("a.1")
-			g.come("b.2")
+			g.arrive("b.2")
 			g.wantBegan("a.1 b.2")
 		}},
-		{"who fills the queue makes room, with the newest", Options{Concurrent: 1, Queue: 3}, nil, func(g *guests) {
-			g.come("a.1", "a.2", "a.3", "a.4", "b.1")
+		{"the caller with the longest queue loses its newest request", Options{Concurrent: 1, Queue: 3}, nil, func(g *requests) {
+			g.arrive("a.1", "a.2", "a.3", "a.4", "b.1")
 			g.wantBusy("a.4", time.Second, "2 requests of a wait already, and others came")
 			g.wantStats(1, 3, 1)
-			g.come("b.2")
-			g.wantBusy("b.2", time.Second, "") // or else a would be where b is now
-			g.come("c.1")
+			g.arrive("b.2")
+			g.wantBusy("b.2", time.Second, "") // otherwise b would have the longest queue
+			g.arrive("c.1")
 			g.wantBusy("a.3", time.Second, "")
-			g.come("d.1")
-			g.wantBusy("d.1", time.Second, "") // each has one: who came first stays
+			g.arrive("d.1")
+			g.wantBusy("d.1", time.Second, "") // each has one: the earlier ones stay
 			g.end("a.1")
 			g.end("a.2")
 			g.end("b.1")
 			g.wantBegan("a.1 a.2 b.1 c.1")
 		}},
-		{"over the own concurrency, nobody else waits", Options{Concurrent: 3, Queue: 9}, map[string]Quota{"a": {Concurrent: 1}}, func(g *guests) {
-			g.come("a.1", "a.2", "a.3", "b.1", "b.2", "b.3")
+		{"a caller above its own concurrency does not delay others", Options{Concurrent: 3, Queue: 9}, map[string]Quota{"a": {Concurrent: 1}}, func(g *requests) {
+			g.arrive("a.1", "a.2", "a.3", "b.1", "b.2", "b.3")
 			g.wantBegan("a.1 b.1 b.2")
 			g.end("b.1")
 			g.wantBegan("a.1 b.1 b.2 b.3")
@@ -187,66 +187,66 @@ func TestTurns(t *testing.T) {
 			g.end("a.2")
 			g.wantBegan("a.1 b.1 b.2 b.3 a.2 a.3")
 		}},
-		{"a quota that grows lets them go", Options{Concurrent: 3, Queue: 9}, map[string]Quota{"a": {Concurrent: 1}}, func(g *guests) {
-			g.come("a.1", "a.2", "a.3")
+		{"a larger quota lets waiting requests run", Options{Concurrent: 3, Queue: 9}, map[string]Quota{"a": {Concurrent: 1}}, func(g *requests) {
+			g.arrive("a.1", "a.2", "a.3")
 			g.wantStats(1, 2, 0)
 			g.quotas["a"] = Quota{Concurrent: 3}
-			g.come("a.4")
+			g.arrive("a.4")
 			g.wantStats(3, 1, 0)
 			if g.turns["a.4"] != nil {
-				g.t.Error("the last one went before the others")
+				g.t.Error("the last request ran before the others")
 			}
 		}},
-		{"over the rate, busy until it is there again", Options{Concurrent: 9, Queue: 9}, map[string]Quota{"a": {Rate: 0.5, Burst: 2}}, func(g *guests) {
-			g.come("a.1", "a.2", "a.3", "b.1")
+		{"above the rate, busy until there is a token again", Options{Concurrent: 9, Queue: 9}, map[string]Quota{"a": {Rate: 0.5, Burst: 2}}, func(g *requests) {
+			g.arrive("a.1", "a.2", "a.3", "b.1")
 			g.wantBusy("a.3", 2*time.Second, "a may begin 0.5 runs a second")
 			g.wantBegan("a.1 a.2 b.1")
 			g.end("a.1")
-			g.end("a.2") // a connection that is closed gives nothing back
+			g.end("a.2") // the end of a run gives no token back
 			g.pass(2*time.Second - 1)
-			g.come("a.4")
+			g.arrive("a.4")
 			g.wantBusy("a.4", time.Second, "")
 			g.pass(1)
-			g.come("a.5", "a.6")
+			g.arrive("a.5", "a.6")
 			g.wantBusy("a.6", 2*time.Second, "")
 			g.wantBegan("a.1 a.2 b.1 a.5")
 		}},
-		{"who waits pays, too", Options{Concurrent: 1, Queue: 9}, map[string]Quota{"a": {Rate: 0.5, Burst: 2}}, func(g *guests) {
-			g.come("b.1", "a.1", "a.2", "a.3")
+		{"who waits pays, too", Options{Concurrent: 1, Queue: 9}, map[string]Quota{"a": {Rate: 0.5, Burst: 2}}, func(g *requests) {
+			g.arrive("b.1", "a.1", "a.2", "a.3")
 			g.wantBusy("a.3", 2*time.Second, "a may begin 0.5 runs a second")
 			g.wantStats(1, 2, 1)
 		}},
-		{"who is sent away pays nothing of the rate", Options{Concurrent: 1}, map[string]Quota{"a": {Rate: 0.1, Burst: 1}}, func(g *guests) {
-			g.come("b.1", "a.1", "a.2")
+		{"who is sent away pays nothing of the rate", Options{Concurrent: 1}, map[string]Quota{"a": {Rate: 0.1, Burst: 1}}, func(g *requests) {
+			g.arrive("b.1", "a.1", "a.2")
 			g.wantBusy("a.1", time.Second, "wait already")
 			g.wantBusy("a.2", time.Second, "wait already")
 			g.end("b.1")
-			g.come("a.3")
+			g.arrive("a.3")
 			g.wantBegan("b.1 a.3")
 		}},
-		{"a rate alone lets a second's worth begin at once", Options{Concurrent: 9}, map[string]Quota{"a": {Rate: 2.5}}, func(g *guests) {
-			g.come("a.1", "a.2", "a.3", "a.4")
+		{"a rate alone lets a second's worth begin at once", Options{Concurrent: 9}, map[string]Quota{"a": {Rate: 2.5}}, func(g *requests) {
+			g.arrive("a.1", "a.2", "a.3", "a.4")
 			g.wantBegan("a.1 a.2 a.3")
 		}},
-		{"a changed rate forgives nothing", Options{Concurrent: 9}, map[string]Quota{"a": {Rate: 1, Burst: 2}}, func(g *guests) {
-			g.come("a.1", "a.2")
+		{"a changed rate forgives nothing", Options{Concurrent: 9}, map[string]Quota{"a": {Rate: 1, Burst: 2}}, func(g *requests) {
+			g.arrive("a.1", "a.2")
 			g.quotas["a"] = Quota{Rate: 10, Burst: 4}
-			g.come("a.3")
+			g.arrive("a.3")
 			g.wantBusy("a.3", time.Second, "")
 			g.pass(100 * time.Millisecond)
-			g.come("a.4", "a.5")
+			g.arrive("a.4", "a.5")
 			g.wantBegan("a.1 a.2 a.4")
 		}},
-		{"patience ends", Options{Concurrent: 1, Queue: 2}, nil, func(g *guests) {
-			g.come("a.1", "a.2")
+		{"patience ends", Options{Concurrent: 1, Queue: 2}, nil, func(g *requests) {
+			g.arrive("a.1", "a.2")
 			g.pass(DefaultPatience - 1)
 			g.wantStats(1, 1, 0)
 			g.pass(1)
 			g.wantBusy("a.2", time.Second, "no turn came within 30s")
 			g.wantStats(1, 0, 1)
 		}},
-		{"a canceled request leaves at once", Options{Concurrent: 1, Queue: 2}, nil, func(g *guests) {
-			g.come("a.1", "b.1", "c.1")
+		{"a canceled request leaves at once", Options{Concurrent: 1, Queue: 2}, nil, func(g *requests) {
+			g.arrive("a.1", "b.1", "c.1")
 			g.giveUp("b.1")
 			if !errors.Is(g.ended["b.1"], context.Canceled) || errors.Is(g.ended["b.1"], run.ErrBusy) {
 				g.t.Errorf("ended with %v", g.ended["b.1"])
@@ -255,24 +255,24 @@ func TestTurns(t *testing.T) {
 			g.end("a.1")
 			g.wantBegan("a.1 c.1")
 		}},
-		{"retry after what is ahead", Options{Concurrent: 2, Queue: 3}, map[string]Quota{"c": {Concurrent: 1}}, func(g *guests) {
-			g.come("a.1", "b.1")
+		{"retry after what is ahead", Options{Concurrent: 2, Queue: 3}, map[string]Quota{"c": {Concurrent: 1}}, func(g *requests) {
+			g.arrive("a.1", "b.1")
 			g.pass(8 * time.Second)
 			g.end("a.1")
 			g.end("b.1")
-			g.come("a.2", "b.2", "a.3", "b.3", "c.1", "d.1")
+			g.arrive("a.2", "b.2", "a.3", "b.3", "c.1", "d.1")
 			g.wantBusy("d.1", 16*time.Second, "") // four turns of 8 s, two at a time
 		}},
-		{"retry in a minute at most", Options{Concurrent: 1}, nil, func(g *guests) {
-			g.come("a.1")
+		{"retry in a minute at most", Options{Concurrent: 1}, nil, func(g *requests) {
+			g.arrive("a.1")
 			g.pass(time.Hour)
 			g.end("a.1")
-			g.come("a.2", "a.3")
+			g.arrive("a.2", "a.3")
 			g.wantBusy("a.3", time.Minute, "")
 		}},
-		{"those for a full resource wait, and nobody else", Options{Concurrent: 3, Queue: 9}, nil, func(g *guests) {
+		{"those for a full resource wait, and nobody else", Options{Concurrent: 3, Queue: 9}, nil, func(g *requests) {
 			g.bounds["hook"] = NewBound(1)
-			g.come("a.1/hook", "a.2/hook", "a.3/hook", "a.4", "b.1/hook", "b.2")
+			g.arrive("a.1/hook", "a.2/hook", "a.3/hook", "a.4", "b.1/hook", "b.2")
 			g.wantBegan("a.1/hook a.4 b.2")
 			g.wantStats(3, 3, 0)
 			g.end("a.4")
@@ -283,20 +283,20 @@ func TestTurns(t *testing.T) {
 			g.end("b.1/hook")
 			g.wantBegan("a.1/hook a.4 b.2 a.2/hook b.1/hook a.3/hook")
 		}},
-		{"those for a full resource fill the queue", Options{Concurrent: 3, Queue: 1}, nil, func(g *guests) {
+		{"those for a full resource fill the queue", Options{Concurrent: 3, Queue: 1}, nil, func(g *requests) {
 			g.bounds["hook"] = NewBound(1)
-			g.come("a.1/hook", "a.2/hook", "a.3/hook")
+			g.arrive("a.1/hook", "a.2/hook", "a.3/hook")
 			g.wantBusy("a.3/hook", time.Second, "1 requests wait already")
 			g.giveUp("a.2/hook")
 			g.end("a.1/hook")
-			g.come("a.4/hook")
+			g.arrive("a.4/hook")
 			g.wantBegan("a.1/hook a.4/hook")
 		}},
-		{"a closed line", Options{Concurrent: 1, Queue: 9}, nil, func(g *guests) {
-			g.come("a.1", "a.2", "b.1")
+		{"a closed line", Options{Concurrent: 1, Queue: 9}, nil, func(g *requests) {
+			g.arrive("a.1", "a.2", "b.1")
 			over := errors.New("over")
 			g.line.Close(over)
-			g.come("c.1")
+			g.arrive("c.1")
 			for _, name := range []string{"a.2", "b.1", "c.1"} {
 				if !errors.Is(g.ended[name], over) {
 					g.t.Errorf("%s: %v", name, g.ended[name])
@@ -308,7 +308,7 @@ func TestTurns(t *testing.T) {
 		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { tt.do(newGuests(t, tt.o, tt.quotas)) })
+			synctest.Test(t, func(t *testing.T) { tt.do(newRequests(t, tt.o, tt.quotas)) })
 		})
 	}
 }
@@ -325,13 +325,13 @@ func TestEnterWithAnEndedContext(t *testing.T) {
 	}
 }
 
-// A turn that comes at the same time as the end of its request goes to the next one.
+// If a request is canceled at the moment it gets a turn, the turn goes to the next request.
 func TestTurnOfCanceledRequestGoesToNext(t *testing.T) {
 	l := NewLine(Options{Concurrent: 1, Queue: 2})
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	for range 50 { // select takes either
-		first, err := l.Enter(by(t.Context(), "a", Quota{}), nil)
+	for range 50 { // select may choose either case
+		first, err := l.Enter(callerContext(t.Context(), "a", Quota{}), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -371,15 +371,15 @@ func TestAnonymousCallerWaits(t *testing.T) {
 	})
 }
 
-// A frontend hears of the turn before Enter returns. Its panic does not keep the turn.
+// Begins is called before Enter returns. If it panics, the turn is released.
 func TestCallerHearsOfTurn(t *testing.T) {
 	l := NewLine(Options{Concurrent: 1})
 	begun := 0
 	turn, err := l.Enter(WithCaller(t.Context(), &Caller{Name: "a", Begins: func() { begun++ }}), nil)
 	if err != nil || begun != 1 {
-		t.Fatalf("heard %d times, %v", begun, err)
+		t.Fatalf("Begins was called %d times, %v", begun, err)
 	}
-	if _, err := l.Enter(WithCaller(t.Context(), &Caller{Name: "b", Begins: func() { t.Error("it begins") }}), nil); !errors.Is(err, run.ErrBusy) {
+	if _, err := l.Enter(WithCaller(t.Context(), &Caller{Name: "b", Begins: func() { t.Error("Begins was called") }}), nil); !errors.Is(err, run.ErrBusy) {
 		t.Error(err)
 	}
 	turn.Leave()
@@ -402,7 +402,7 @@ func TestCallersAreForgotten(t *testing.T) {
 			l := NewLine(Options{Concurrent: 4, Queue: 4})
 			most := 0
 			for i := range 50_000 {
-				turn, err := l.Enter(by(t.Context(), fmt.Sprint(i), quota), nil)
+				turn, err := l.Enter(callerContext(t.Context(), fmt.Sprint(i), quota), nil)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -419,13 +419,13 @@ func TestCallersAreForgotten(t *testing.T) {
 	}
 }
 
-// What a run of a program that embeds cordon pays for its turn.
+// BenchmarkEnter measures the cost of a turn in a program that embeds cordon.
 func BenchmarkEnter(b *testing.B) {
 	l := NewLine(Options{Concurrent: 64, Queue: 64})
 	for _, tt := range []struct {
 		name string
 		ctx  context.Context
-	}{{"anonymous", b.Context()}, {"named", by(b.Context(), "a", Quota{})}} {
+	}{{"anonymous", b.Context()}, {"named", callerContext(b.Context(), "a", Quota{})}} {
 		b.Run(tt.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
