@@ -14,9 +14,10 @@ import (
 
 const degradedVariable = "CORDON_TEST_DEGRADED"
 
-// The calls that container runtimes deny by default: first those that namespaces and
-// private roots need, then what else Docker's documentation lists for this architecture
-// and newer ones like it. cordon must not lean on any of them there.
+// deniedInContainers are the system calls that container runtimes deny by default: first
+// those that namespaces and private roots need, then the others that Docker's documentation
+// lists for this architecture, and newer calls like them. In a container, cordon must not
+// depend on any of them.
 var deniedInContainers = []uint32{
 	unix.SYS_UNSHARE, unix.SYS_SETNS, unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT,
 	unix.SYS_OPEN_TREE, unix.SYS_MOVE_MOUNT, unix.SYS_FSOPEN, unix.SYS_FSMOUNT, unix.SYS_MOUNT_SETATTR,
@@ -30,8 +31,8 @@ var deniedInContainers = []uint32{
 	unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER,
 }
 
-// Enter turns the process into one inside an unprivileged container when the
-// test that started it asked for that. Call it first in TestMain.
+// Enter makes the process behave as in an unprivileged container, if RunDegraded started
+// it. Call it first in TestMain.
 func Enter() {
 	if os.Getenv(degradedVariable) != "enter" {
 		return
@@ -45,15 +46,15 @@ func Enter() {
 	if err == nil {
 		err = syscall.Exec("/proc/self/exe", os.Args, os.Environ())
 	}
-	fmt.Fprintln(os.Stderr, "cannot go on in the degraded host:", err)
+	fmt.Fprintln(os.Stderr, "cannot continue on the degraded host:", err)
 	os.Exit(1)
 }
 
-// Degraded reports whether Enter has done its work.
+// Degraded reports whether Enter has restricted this process.
 func Degraded() bool { return os.Getenv(degradedVariable) == "inside" }
 
-// RunDegraded runs one test of the current binary again, inside an
-// unprivileged container, as the given user. That test must begin with
+// RunDegraded runs one test of the current binary again, as in an unprivileged container
+// and as the given user. That test must begin with
 // `if !hosttest.Degraded() { t.Skip(…) }`.
 func RunDegraded(t *testing.T, name string, uid int) {
 	t.Helper()
@@ -68,8 +69,9 @@ func RunDegraded(t *testing.T, name string, uid int) {
 	}
 }
 
-// program: EPERM for the calls above and for clone with a namespace flag,
-// ENOSYS for clone3, whose flags a filter cannot see. Everything else passes.
+// program returns a filter that gives EPERM for the calls above and for clone with a
+// namespace flag, and ENOSYS for clone3, whose flags a filter cannot see. Everything else
+// passes.
 func program() []unix.SockFilter {
 	const (
 		loadNumber = 0  // offsetof(struct seccomp_data, nr)

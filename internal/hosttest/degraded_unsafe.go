@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// install puts the filter on every thread. As in a container started by root,
-// privileges are kept where they are there.
+// install installs the filter on every thread. A privileged process keeps its privileges,
+// as in a container that root started.
 func install(p []unix.SockFilter) error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return err

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The mode decides about tests that need an extra: none leaves them out, all wants them.
+// The mode decides about tests that need an extra: none skips them, all requires them.
 func TestFindExtra(t *testing.T) {
 	for _, test := range []struct {
 		mode, setUp string
@@ -36,7 +36,8 @@ type recorder struct {
 
 func (r *recorder) Skip(args ...any) { r.reason = fmt.Sprint(args...) }
 
-// What is left out says which command runs it: scripts/testreport counts these words.
+// The reason of a skip names the command that runs the test. scripts/testreport counts these
+// reasons.
 func TestNeedsExtraNamesTheCommand(t *testing.T) {
 	t.Setenv(extrasVariable, "none")
 	r := &recorder{TB: t}

@@ -1,6 +1,5 @@
-// Package hosttest is for tests that depend on their host. It says what a host
-// must have, and makes poorer ones: places where cordon finds less than it would
-// like.
+// Package hosttest is for tests that depend on their host. It checks what the host has, and
+// runs tests on a degraded host, where cordon finds fewer features than it would use.
 package hosttest
 
 import (
@@ -10,11 +9,11 @@ import (
 	"testing"
 )
 
-// Promised says that this host has all that tests need, as CI's has: what is
-// missing is a failure there, since a skip could hide a hole.
+// Promised reports whether this host must have everything that tests need, as in CI. Then
+// something missing is a failure, since a skip could hide a hole.
 func Promised() bool { return os.Getenv("CORDON_REQUIRE_HOST") == "1" }
 
-// Lacks skips a test, or fails it where the host is promised to have everything.
+// Lacks skips a test, or fails it if the host must have everything (see Promised).
 func Lacks(t testing.TB, format string, args ...any) {
 	t.Helper()
 	if Promised() {
@@ -23,7 +22,8 @@ func Lacks(t testing.TB, format string, args ...any) {
 	t.Skipf(format, args...)
 }
 
-// Needs is for programs that scripts/setup installs.
+// Needs calls Lacks for each program that is missing. scripts/setup installs the programs
+// that tests need.
 func Needs(t testing.TB, programs ...string) {
 	t.Helper()
 	for _, program := range programs {
@@ -33,7 +33,8 @@ func Needs(t testing.TB, programs ...string) {
 	}
 }
 
-// FindProgram looks where a command will look, which is not our own PATH.
+// FindProgram returns the path of a program, or "". It searches the PATH of commands, not
+// that of the test.
 func FindProgram(name string) string {
 	for _, dir := range strings.Fields("/usr/local/sbin /usr/local/bin /usr/sbin /usr/bin /sbin /bin") {
 		path := filepath.Join(dir, name)

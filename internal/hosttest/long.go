@@ -5,12 +5,12 @@ import (
 	"testing"
 )
 
-// Long says that a run may take its time, as `make test-long` does: then corpora of
-// what ordinary code does are tried whole. What a wall has to stop is never among
-// what is left for it.
+// Long reports whether tests may take long, as in `make test-long`. Then the corpora of
+// ordinary code are tried completely. What a wall has to stop is always tried, in short runs
+// too.
 func Long() bool { return os.Getenv("CORDON_TEST_LONG") == "1" }
 
-// OnlyLong leaves a test to `make test-long`.
+// OnlyLong skips a test except in `make test-long`.
 func OnlyLong(t testing.TB, why string) {
 	t.Helper()
 	if !Long() {
@@ -18,8 +18,8 @@ func OnlyLong(t testing.TB, why string) {
 	}
 }
 
-// Slow leaves a test out of the short runs, which are those under the race detector and
-// as another user: `make test` has it.
+// Slow skips a test in short runs, which are those under the race detector and as another
+// user. `make test` runs it.
 func Slow(t testing.TB, why string) {
 	t.Helper()
 	if testing.Short() {

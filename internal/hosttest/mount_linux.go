@@ -7,7 +7,7 @@ import (
 )
 
 // MountSource is the source of every mount that a test makes on the host. Tests that look
-// for mounts left behind by cordon pass over it: packages are tested at the same time.
+// for mounts left behind by cordon ignore it: packages are tested at the same time.
 const MountSource = "cordon-test"
 
 // Mount mounts a file system for the rest of the test.

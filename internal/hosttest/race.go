@@ -2,6 +2,6 @@
 
 package hosttest
 
-// UnderRace reports whether the race detector is on. Real programs take long with it, and
-// so does the program that makes the attempts; it sees neither walls nor guests.
+// UnderRace reports whether the race detector is on. Real programs and the program that
+// makes the attempts are slow with it, and it checks neither walls nor guests.
 const UnderRace = true

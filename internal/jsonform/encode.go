@@ -13,8 +13,8 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Encode writes what MarshalJSON gives, and a line break. It holds no second copy of what
-// can be large: the value is written as it is, and texts in pieces.
+// Encode writes the same JSON as MarshalJSON, and a line break. It makes no second copy of
+// large data: the value is written as it is, and texts in pieces.
 func Encode(w io.Writer, r run.Result) error { return encode(w, r, false) }
 
 // EncodeBrief is Encode without usage, traffic and enforcement, which are two thirds of a
@@ -83,8 +83,8 @@ func encode(w io.Writer, r run.Result, brief bool) error {
 	return e.err
 }
 
-// Document gives v, which JSON shows as an object, with the version of cordon's documents
-// as its first key. A Result has it already.
+// Document returns the JSON of v, which must be an object, with the version of cordon's
+// documents as its first key. A Result has that key already.
 func Document(v any) (json.RawMessage, error) {
 	text, err := plainjson.Marshal(v)
 	if err != nil {
@@ -116,7 +116,7 @@ func (e *encoder) bytes(p []byte) {
 	}
 }
 
-// made writes JSON that a method has made.
+// made writes the JSON that a method returned.
 func (e *encoder) made(text []byte, err error) {
 	if err != nil {
 		e.fail(err)
@@ -137,8 +137,8 @@ func (e *encoder) fields(v any) {
 	e.bytes(text[1 : len(text)-1])
 }
 
-// value writes JSON on one line. A guest's value is checked and on one line already; only
-// a caller's own Result can have another.
+// value writes JSON on one line. A guest's value is checked and already on one line; only a
+// Result that a caller made can differ.
 func (e *encoder) value(raw json.RawMessage) {
 	if bytes.ContainsAny(raw, "\n\r") {
 		var compact bytes.Buffer
@@ -153,7 +153,7 @@ func (e *encoder) value(raw json.RawMessage) {
 
 const pieceSize = 32 << 10
 
-// quoted writes a text, in pieces that end between characters.
+// quoted writes a text as a JSON string, in pieces that end between characters.
 func (e *encoder) quoted(s string) {
 	e.text(`"`)
 	for len(s) > 0 && e.err == nil {

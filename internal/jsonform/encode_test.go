@@ -15,7 +15,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Encode writes what MarshalJSON gives, whatever is in a Result.
+// Encode writes the same JSON as MarshalJSON for any Result.
 func TestEncode(t *testing.T) {
 	text := rapid.OneOf(rapid.String(), rapid.Map(rapid.IntRange(0, 9), func(n int) string {
 		return strings.Repeat("x", pieceSize-n) + strings.Repeat("\u20ac\U0001f600\xff\xe2\x82", 5) + "<&>"
@@ -46,7 +46,7 @@ func TestEncode(t *testing.T) {
 	})
 }
 
-// A large answer is not copied to be sent.
+// Encode does not copy a large value.
 func TestEncodeHoldsNoCopy(t *testing.T) {
 	r := run.Result{Value: json.RawMessage(`"` + strings.Repeat("x", 32<<20) + `"`), Stdout: strings.Repeat("x", 1<<20)}
 	var before, after runtime.MemStats
@@ -55,13 +55,13 @@ func TestEncodeHoldsNoCopy(t *testing.T) {
 		t.Fatal(err)
 	}
 	runtime.ReadMemStats(&after)
-	// Less than the value: what there is are pieces of the output.
+	// The allocations are pieces of the output, together smaller than the value.
 	if taken := after.TotalAlloc - before.TotalAlloc; taken > 24<<20 {
 		t.Errorf("%d MiB were allocated", taken>>20)
 	}
 }
 
-// biggest sees that what is encoded comes in pieces.
+// biggest checks that the output is written in pieces.
 type biggest struct{ t *testing.T }
 
 func (b biggest) Write(p []byte) (int, error) {

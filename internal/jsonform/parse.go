@@ -18,15 +18,15 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// maxFieldName is how much of an unknown name an error repeats.
+// maxFieldName bounds an unknown name in an error message.
 const maxFieldName = 60
 
-// ParseRequest reads one request from JSON. Unknown and repeated fields,
-// trailing data and values of the wrong type are errors that name the field.
+// ParseRequest parses one request from JSON. Unknown and repeated fields, trailing data and
+// values of the wrong type are errors that name the field.
 //
-// It walks the object itself, because encoding/json takes "SCRIPT" for
-// "script" and the last of two equal fields: a gateway that checked the first
-// one would have let the second one pass.
+// It walks the object itself, because encoding/json accepts "SCRIPT" as "script", and uses
+// the last of two equal fields: a gateway that checks only the first would let the second
+// pass unchecked.
 func ParseRequest(data []byte) (run.Request, error) {
 	var req Request
 	if err := ParseObject(data, &req); err != nil {
@@ -35,8 +35,8 @@ func ParseRequest(data []byte) (run.Request, error) {
 	return req.Run(), nil
 }
 
-// ParseObject reads the struct that into points to, as strictly as ParseRequest. After
-// an error it is half filled.
+// ParseObject parses JSON into the struct that into points to, as strictly as ParseRequest.
+// After an error the struct may be partly filled.
 func ParseObject(data []byte, into any) error {
 	if len(data) > run.MaxPayload {
 		return run.Errorf(run.Invalid, "request of %d bytes is above the maximum of %d", len(data), run.MaxPayload)
@@ -44,8 +44,8 @@ func ParseObject(data []byte, into any) error {
 	if !utf8.Valid(data) {
 		return run.Errorf(run.Invalid, "request is not valid UTF-8 (first bad byte at offset %d)", text.FirstInvalid(string(data)))
 	}
-	// Windows editors begin files with a byte order mark; RFC 8259 lets a
-	// reader ignore it.
+	// Windows editors begin files with a byte order mark, which a parser may ignore
+	// according to RFC 8259.
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
@@ -70,7 +70,7 @@ func readObject(d *json.Decoder, path string, into reflect.Value) error {
 	case err != nil:
 		return err
 	case start == nil && path != "":
-		return nil // null says nothing, as everywhere in encoding/json
+		return nil // null sets nothing, as in encoding/json
 	case start != json.Delim('{'):
 		return wrongKind(path, "an object", start)
 	}
@@ -91,7 +91,7 @@ func readLimits(d *json.Decoder, path string, into *policy.Limits) error {
 	case start != json.Delim('{'):
 		return wrongKind(path, "an object", start)
 	}
-	read := map[string]string{} // the limits, by the keys that set them
+	read := map[string]string{} // the keys that set the limits, by limit
 	return readMembers(d, path, limitKeys, func(key string) error {
 		limit, as := limitOf(key)
 		if first, twice := read[limit.Key]; twice {
@@ -105,7 +105,7 @@ func readLimits(d *json.Decoder, path string, into *policy.Limits) error {
 	})
 }
 
-// limitForm is how a request writes a limit.
+// limitForm is the form in which a request has a limit.
 type limitForm int
 
 const (
@@ -125,7 +125,8 @@ func limitOf(key string) (policy.Limit, limitForm) {
 	return policy.Limit{}, asText
 }
 
-// readNumber reads a limit under the key that answers have, which ends in its unit.
+// readNumber reads a limit as a number, under the same key as in answers, which ends in the
+// unit.
 func readNumber(d *json.Decoder, path string, limit policy.Limit, into *policy.Limits) error {
 	var value any
 	if err := d.Decode(&value); err != nil || value == nil {
@@ -197,8 +198,8 @@ func readField(d *json.Decoder, path string, field reflect.Value) error {
 	}
 }
 
-// readLimit reads an amount, whose text form carries a unit. A bare number is the
-// commonest mistake where there is one: Parse has the words for it.
+// readLimit reads an amount as text with a unit. The most common mistake is a bare number;
+// Parse returns the error for it.
 func readLimit(d *json.Decoder, path string, limit policy.Limit, into *policy.Limits) error {
 	plain := limit.Kind == policy.KindNumber
 	var value any
@@ -236,14 +237,14 @@ func readLimit(d *json.Decoder, path string, limit policy.Limit, into *policy.Li
 	return nil
 }
 
-// shape is how JSON names the fields of a struct, also those of one that is embedded.
+// shape has the JSON names of the fields of a struct, including embedded ones.
 type shape struct {
 	names []string
 	index map[string][]int // for reflect, by name
 }
 
-// shapes has the shape of each type that was read. To look through all the tags of a
-// request takes as long as to read it.
+// shapes caches the shape of each type. Reading all the tags of a request takes as long as
+// parsing it.
 var shapes sync.Map
 
 func shapeOf(t reflect.Type) *shape {
@@ -277,7 +278,7 @@ func fieldError(field, format string, args ...any) error {
 	return &policy.FieldError{Field: field, Err: fmt.Errorf(format, args...)}
 }
 
-// FieldOf names the field of a request that err is about, or nothing.
+// FieldOf returns the name of the field of a request that err is about, or "".
 func FieldOf(err error) string {
 	var wrong *policy.FieldError
 	if errors.As(err, &wrong) {
@@ -286,7 +287,7 @@ func FieldOf(err error) string {
 	return ""
 }
 
-// wrongKind names what stands where something else should.
+// wrongKind returns the error for a value of the wrong JSON type.
 func wrongKind(path, want string, got any) error {
 	var kind string
 	switch g := got.(type) {
@@ -330,9 +331,9 @@ func kindWords(t reflect.Type) string {
 	return "another kind"
 }
 
-// explainJSON prefers the syntax error of the whole text to what the walk saw
-// of it: its offset counts from the beginning, and it is the cause where both
-// are there. This second reading is paid by wrong requests alone.
+// explainJSON returns the message for err. It prefers the syntax error of the whole text,
+// whose offset counts from the beginning, and which is the cause if there are both. Only
+// invalid requests are parsed this second time.
 func explainJSON(data []byte, err error) string {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return "empty: expected a JSON object"

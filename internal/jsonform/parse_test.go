@@ -71,7 +71,7 @@ func TestParseRequestAccepts(t *testing.T) {
 		"{}", " \n{\"script\": \"pass\"}\n ", "\ufeff{\"script\": \"pass\"}",
 		`{"limits": null, "context": null, "variables": null, "tier": null}`,
 		`{"limits": {"memory": null}}`, `{"limits": {}}`,
-		`{"context": {"SCRIPT": 1, "script": 2}}`, // the fields of a context are the guest's own
+		`{"context": {"SCRIPT": 1, "script": 2}}`, // the guest chooses the fields of a context
 	} {
 		if _, err := ParseRequest([]byte(text)); err != nil {
 			t.Errorf("%s: %v", text, err)
@@ -161,7 +161,7 @@ func FuzzParseRequest(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// Not the same bytes, but the same request, read by the strict reader.
+		// Not the same bytes, but the same request when it is parsed again.
 		if err := ParseObject(text, &again); err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}
@@ -188,7 +188,7 @@ func TestParseCommand(t *testing.T) {
 	}
 }
 
-// Each limit can be asked for in a request, and is read as the table says.
+// A request can set each limit, and it is parsed according to the table.
 func TestRequestsReadEveryLimit(t *testing.T) {
 	for _, row := range policy.LimitTable() {
 		text := row.Text(row.Default)
@@ -202,7 +202,7 @@ func TestRequestsReadEveryLimit(t *testing.T) {
 	}
 }
 
-// A limit can be a number, under the key that answers have.
+// A limit can be a number, under the same key as in answers.
 func TestParseLimitsAsNumbers(t *testing.T) {
 	r, err := ParseRequest([]byte(`{"script": "", "limits": {"wall_time_ms": 1500.5, "memory_bytes": 9007199254740993, "threads": 2, "fuel": 50}}`))
 	want := policy.Limits{WallTime: 1500*time.Millisecond + 500*time.Microsecond, Memory: 9007199254740993, Threads: 2, Fuel: 50}

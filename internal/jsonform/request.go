@@ -1,5 +1,5 @@
 // Package jsonform has the JSON form of requests and results that HTTP and JSON lines share:
-// a strict reader, and a writer that copies nothing large.
+// a strict parser, and an encoder that copies no large data.
 package jsonform
 
 import (
@@ -7,8 +7,8 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Request is a run.Request as JSON has it: flat, and without what JSON cannot carry
-// (modules, tools, streams).
+// Request is the JSON form of a run.Request: flat, and without the fields that JSON cannot
+// express (modules, tools, streams).
 type Request struct {
 	ID                string              `json:"id,omitempty"`
 	Script            string              `json:"script,omitempty"`
@@ -28,7 +28,8 @@ type Request struct {
 	OnOutputLimit     policy.OutputAction `json:"on_output_limit,omitempty"`
 }
 
-// Run gives the request to run. Its Validate refuses fields of a script beside a command.
+// Run returns the run.Request. Its Validate refuses fields of a script together with a
+// command.
 func (r Request) Run() run.Request {
 	return run.Request{
 		ID: r.ID,

@@ -10,16 +10,16 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/text"
 )
 
-// maxWrongWord is how much of a wrong word an explanation repeats.
+// maxWrongWord bounds a wrong word in an explanation.
 const maxWrongWord = 30
 
-// notJSON are words of Python and JavaScript that JSON does not have, and what it has.
+// notJSON maps words of Python and JavaScript to their JSON equivalents.
 var notJSON = map[string]string{
 	"None": "null", "undefined": "null", "True": "true", "False": "false",
 	"NaN": "null", "nan": "null", "Infinity": "null", "inf": "null",
 }
 
-// ExplainSyntax says what is wrong at a syntax error of data, and what would be right.
+// ExplainSyntax describes a syntax error in data and how to fix it.
 func ExplainSyntax(data []byte, syntax *json.SyntaxError) string {
 	words := syntax.Error()
 	rest := string(data[min(len(data), max(0, int(syntax.Offset)-1)):])
@@ -43,7 +43,7 @@ func ExplainSyntax(data []byte, syntax *json.SyntaxError) string {
 	case has("beginning of value"):
 		return fmt.Sprintf("%q where a value should be", first(rest))
 	case isWord(syntax):
-		// The offset is inside of the word.
+		// The offset is inside the word.
 		return explainWord(firstWord(string(data[wordStart(data, syntax.Offset):])))
 	case has("after object key:value pair"):
 		return fmt.Sprintf("%q where a comma or } should be", first(rest))
@@ -69,7 +69,7 @@ func explainWord(word string) string {
 	return fmt.Sprintf("a text has double quotes: write %s", quoted(word))
 }
 
-// quoted is a word as a text of JSON.
+// quoted returns a word as a JSON string.
 func quoted(word string) string {
 	quoted, err := json.Marshal(text.Shorten(strings.Trim(word, "'"), maxWrongWord))
 	if err != nil || word == "" {
@@ -78,7 +78,7 @@ func quoted(word string) string {
 	return string(quoted)
 }
 
-// firstWord is what an author wrote as one word, or as a text in single quotes.
+// firstWord returns the word at the beginning of s, or a text in single quotes.
 func firstWord(s string) string {
 	if strings.HasPrefix(s, "'") {
 		word, _, _ := strings.Cut(s[1:], "'")
@@ -93,13 +93,13 @@ func firstWord(s string) string {
 	return s[:end]
 }
 
-// isWord reports whether an error is inside of a word or a number.
+// isWord reports whether an error is inside a word or a number.
 func isWord(syntax *json.SyntaxError) bool {
 	words := syntax.Error()
 	return strings.Contains(words, "in literal") || strings.Contains(words, "in numeric literal")
 }
 
-// wordStart is where the word begins that has an error at offset.
+// wordStart returns the beginning of the word that has an error at offset.
 func wordStart(data []byte, offset int64) int {
 	at := min(len(data), max(0, int(offset)-1))
 	for at > 0 && !strings.ContainsRune(" \t\r\n,:[]{}\"", rune(data[at-1])) {
@@ -114,7 +114,7 @@ func afterComma(data []byte, offset int64) bool {
 	return strings.HasSuffix(before, ",")
 }
 
-// missing says what an unfinished text lacks.
+// missing returns what an incomplete text lacks.
 func missing(data []byte) string {
 	var open []byte
 	inText, escape := false, false
@@ -144,7 +144,7 @@ func missing(data []byte) string {
 	return fmt.Sprintf("%c is missing", open[len(open)-1])
 }
 
-// escaped is how JSON writes a control character.
+// escaped returns the JSON escape of a control character.
 func escaped(c byte) string {
 	switch c {
 	case '\n':
@@ -162,8 +162,8 @@ func first(s string) string {
 	return s[:size]
 }
 
-// Position is the line and the column of a syntax error, both from 1. A column counts
-// characters. That of a wrong word is where it begins.
+// Position returns the line and the column of a syntax error, both from 1. A column counts
+// characters. For a wrong word it is the position of its first character.
 func Position(data []byte, syntax *json.SyntaxError) (line, column int) {
 	at := min(len(data), max(0, int(syntax.Offset)-1))
 	if isWord(syntax) {

@@ -21,7 +21,7 @@ const (
 	maxNumber = 1_000_000
 )
 
-// least is what an empty file must contain.
+// least is the advice for an empty file.
 const least = `write "tokens: []" to refuse all callers`
 
 // form is the form of a token file.
@@ -55,7 +55,7 @@ type entry struct {
 	Expires     string                `yaml:"expires"`
 }
 
-// set is the immutable meaning of a file.
+// set is the parsed content of a file. It is immutable.
 type set struct {
 	callers []known
 	digests []owned
@@ -184,7 +184,8 @@ func (c *checker) known(e entry) known {
 	return k
 }
 
-// maxima lets the policy package check them, as those of a policy that says nothing else.
+// maxima lets the policy package check the maxima, as those of a policy that sets nothing
+// else.
 func (c *checker) maxima(said policy.DocumentLimits) policy.Limits {
 	p, err := policy.Document{Maxima: said}.Policy()
 	var all interface{ Unwrap() []error }

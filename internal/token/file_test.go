@@ -57,7 +57,7 @@ tokens:
 	}
 	for _, secret := range []string{"", " ", secretOf(4), hashOf(1), secretOf(1) + "\n", secretOf(1)[1:], strings.Repeat("x", 1<<20)} {
 		if found, ok := got.find(secret, now); ok || found.Name != "" {
-			t.Errorf("%.80q is taken for %s", secret, found.Name)
+			t.Errorf("%.80q is accepted as %s", secret, found.Name)
 		}
 	}
 	end := time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -68,7 +68,7 @@ tokens:
 		t.Error("did not expire")
 	}
 	if _, ok := got.find(secretOf(2), end.AddDate(100, 0, 0)); !ok {
-		t.Error("expired without a word")
+		t.Error("expired without an expiry")
 	}
 }
 
@@ -142,7 +142,7 @@ func TestParseErrors(t *testing.T) {
 	}
 }
 
-// A small file that means to be a large one.
+// A small file that would expand to a large one.
 func TestParseBombs(t *testing.T) {
 	bomb := "tokens:\n- name: a\n  tiers: &t [" + strings.Repeat("x,", 100_000) + "x]\n" + strings.Repeat("- {tiers: *t}\n", 3_000)
 	_, err := parse("t.yaml", []byte(bomb))
@@ -164,7 +164,7 @@ func TestNew(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, ok := tokens.find(secret, time.Now()); !ok {
-			t.Fatalf("%q does not open what %q locks", secret, hash)
+			t.Fatalf("secret %q does not match hash %q", secret, hash)
 		}
 	}
 }
@@ -181,12 +181,12 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		if _, ok := tokens.find("", time.Time{}); ok {
-			t.Error("nothing is a secret")
+			t.Error("an empty secret is accepted")
 		}
 	})
 }
 
-// The file in the documents is one.
+// The token file in the documentation is valid.
 func TestDocumentedFile(t *testing.T) {
 	text, err := os.ReadFile("../../docs/tokens.md")
 	if err != nil {

@@ -30,18 +30,18 @@ func TestModes(t *testing.T) {
 		if !fine {
 			continue
 		}
-		// A file that is opened to everybody later is not read any more.
+		// A file that everyone can read later is no longer read.
 		if err := os.Chmod(path, 0o644); err != nil {
 			t.Fatal(err)
 		}
 		s.pass()
 		if wantFound(t, s, 1, true); s.Err() == nil {
-			t.Errorf("mode 0644 after %04o is fine", mode)
+			t.Errorf("mode 0644 after %04o is accepted", mode)
 		}
 	}
 }
 
-// To open a pipe would wait for ever.
+// Opening a pipe would wait forever.
 func TestPipe(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tokens")
 	if err := syscall.Mkfifo(path, 0o600); err != nil {

@@ -53,7 +53,7 @@ func (s *Store) Err() error {
 	return s.err
 }
 
-// Len is the number of tokens.
+// Len returns the number of tokens.
 func (s *Store) Len() int { return len(s.tokens.Load().callers) }
 
 // Find returns the caller with this secret. It first reads a changed file, if it was not

@@ -15,7 +15,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// write puts a token file in place as an editor does: beside it, then by its name.
+// write replaces a token file as an editor does: it writes another file and renames it.
 func write(t *testing.T, path, text string) {
 	t.Helper()
 	beside := path + ".new"
@@ -46,7 +46,7 @@ func open(t *testing.T, text string) (*Store, string) {
 	return s, path
 }
 
-// pass ends the second in which the file is not checked.
+// pass makes the next request check the file, as if a second had passed.
 func (s *Store) pass() { s.due.Store(0) }
 
 func wantFound(t *testing.T, s *Store, n int, want bool) {
@@ -63,14 +63,14 @@ func TestRotation(t *testing.T) {
 	wantFound(t, s, 1, true)
 
 	write(t, path, tokenFile(1, 2))
-	wantFound(t, s, 2, false) // looked at within this second
+	wantFound(t, s, 2, false) // the file was checked within this second
 	s.pass()
 	wantFound(t, s, 2, true)
 	wantFound(t, s, 1, true)
 
 	write(t, path, "tokens: [{name: t1\n")
 	s.pass()
-	wantFound(t, s, 1, true) // the old ones stay
+	wantFound(t, s, 1, true) // the old tokens stay in use
 	if err := s.Err(); !errors.Is(err, run.ErrInvalid) || !strings.Contains(err.Error(), "tokens.yaml:1: is not valid YAML") {
 		t.Errorf("error %v", err)
 	}
@@ -104,12 +104,12 @@ func TestRotation(t *testing.T) {
 	}
 	// Each change was reported once, though a new file is read more often.
 	if got := strings.Join(words, " "); got != "false true true false false" {
-		t.Errorf("told of failures: %s", got)
+		t.Errorf("reported: %s", got)
 	}
 }
 
-// A change that leaves the size, the time and the inode as they were is seen as long as
-// the file is new: a file system's clock is coarse.
+// A change that keeps the size, the time and the inode is noticed while the file is new: the
+// clock of a file system is coarse.
 func TestChangeWithinTheSameTick(t *testing.T) {
 	s, path := open(t, tokenFile(1))
 	info, err := os.Stat(path)
@@ -126,7 +126,7 @@ func TestChangeWithinTheSameTick(t *testing.T) {
 	wantFound(t, s, 2, true)
 }
 
-// A file that rests is not read again.
+// A file that does not change is not read again.
 func TestUnchangedFileIsNotRead(t *testing.T) {
 	s, path := open(t, tokenFile(1))
 	old := time.Now().Add(-time.Hour)
@@ -139,10 +139,10 @@ func TestUnchangedFileIsNotRead(t *testing.T) {
 	s.pass()
 	wantFound(t, s, 1, true)
 	if s.tokens.Load() != before {
-		t.Error("read again")
+		t.Error("the unchanged file was read again")
 	}
 	if err := s.Reload(); err != nil || s.tokens.Load() == before {
-		t.Errorf("not read again when asked to: %v", err)
+		t.Errorf("Reload did not read the file: %v", err)
 	}
 }
 
@@ -160,8 +160,8 @@ func TestReload(t *testing.T) {
 	wantFound(t, s, 2, true)
 }
 
-// What is under way and what was used of a rate is known by a caller's name: a new file,
-// or a new secret, gives nothing back.
+// Runs under way and the used part of a rate are counted by the caller's name: a new file or
+// a new secret does not reset them.
 func TestQuotaSurvivesRotation(t *testing.T) {
 	text := "tokens: [{name: a, sha256: %s, rate: 1/h, burst: 2, concurrent: 2}]"
 	s, path := open(t, fmt.Sprintf(text, hashOf(1)))
@@ -205,7 +205,7 @@ func TestOpenErrors(t *testing.T) {
 	}
 }
 
-// Many ask while the file changes: each finds the old tokens or the new ones.
+// Many requests arrive while the file changes: each finds the old tokens or the new ones.
 func TestHammerRotation(t *testing.T) {
 	s, path := open(t, tokenFile(0, 1))
 	stop := make(chan struct{})
@@ -221,7 +221,7 @@ func TestHammerRotation(t *testing.T) {
 				s.pass()
 				wantFound(t, s, 0, true)
 				if _, ok := s.Find(secretOf(99)); ok {
-					t.Error("a secret that nobody has")
+					t.Error("an unknown secret was accepted")
 				}
 			}
 		})

@@ -1,6 +1,6 @@
-// Package token knows the callers of the service and what they may ask for: the names
-// behind the secrets that callers send, each with a ceiling and a quota. They are in a
-// file, which holds hashes of the secrets and not the secrets.
+// Package token identifies the callers of the service by the secrets that they send. Each
+// caller has a name, a ceiling and a quota. A file lists them with the hashes of their
+// secrets, not with the secrets.
 package token
 
 import (
