@@ -51,7 +51,7 @@ func TestEncodeHoldsNoCopy(t *testing.T) {
 	r := run.Result{Value: json.RawMessage(`"` + strings.Repeat("x", 32<<20) + `"`), Stdout: strings.Repeat("x", 1<<20)}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	if err := Encode(biggest{t}, r); err != nil {
+	if err := Encode(pieceChecker{t}, r); err != nil {
 		t.Fatal(err)
 	}
 	runtime.ReadMemStats(&after)
@@ -61,10 +61,10 @@ func TestEncodeHoldsNoCopy(t *testing.T) {
 	}
 }
 
-// biggest checks that the output is written in pieces.
-type biggest struct{ t *testing.T }
+// pieceChecker checks that the output is written in pieces.
+type pieceChecker struct{ t *testing.T }
 
-func (b biggest) Write(p []byte) (int, error) {
+func (b pieceChecker) Write(p []byte) (int, error) {
 	if len(p) > 8*pieceSize && p[0] != '"' {
 		b.t.Errorf("a piece of %d bytes", len(p))
 	}

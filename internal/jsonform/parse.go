@@ -74,9 +74,9 @@ func readObject(d *json.Decoder, path string, into reflect.Value) error {
 	case start != json.Delim('{'):
 		return wrongKind(path, "an object", start)
 	}
-	shape := shapeOf(into.Type())
-	return readMembers(d, path, shape.names, func(name string) error {
-		return readField(d, path+name, into.FieldByIndex(shape.index[name]))
+	fields := structFieldsOf(into.Type())
+	return readMembers(d, path, fields.names, func(name string) error {
+		return readField(d, path+name, into.FieldByIndex(fields.index[name]))
 	})
 }
 
@@ -237,28 +237,28 @@ func readLimit(d *json.Decoder, path string, limit policy.Limit, into *policy.Li
 	return nil
 }
 
-// shape has the JSON names of the fields of a struct, including embedded ones.
-type shape struct {
+// structFields has the JSON names of the fields of a struct, including embedded ones.
+type structFields struct {
 	names []string
 	index map[string][]int // for reflect, by name
 }
 
-// shapes caches the shape of each type. Reading all the tags of a request takes as long as
-// parsing it.
-var shapes sync.Map
+// structFieldsCache has the structFields of each type. Reading all the tags of a request
+// takes as long as parsing it.
+var structFieldsCache sync.Map
 
-func shapeOf(t reflect.Type) *shape {
-	if known, ok := shapes.Load(t); ok {
-		return known.(*shape)
+func structFieldsOf(t reflect.Type) *structFields {
+	if known, ok := structFieldsCache.Load(t); ok {
+		return known.(*structFields)
 	}
-	s := &shape{index: map[string][]int{}}
+	s := &structFields{index: map[string][]int{}}
 	for _, f := range reflect.VisibleFields(t) {
 		if name := jsonName(f); name != "" && name != "-" {
 			s.names = append(s.names, name)
 			s.index[name] = f.Index
 		}
 	}
-	shapes.Store(t, s)
+	structFieldsCache.Store(t, s)
 	return s
 }
 
