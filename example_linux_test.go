@@ -66,7 +66,7 @@ func ExampleRunner_Run_failures() {
 	// invalid_output invalid_output <nil>
 }
 
-// A Result lists what was blocked, with a hint for the author of the script.
+// A Result lists the attempts that were blocked, with a hint for the author of the script.
 func ExampleRunner_Run_violations() {
 	r, err := cordon.NewRunner(cordon.Options{Idle: 1})
 	if err != nil {
@@ -112,7 +112,7 @@ func ExampleRunner_Run_limits() {
 	// limits.memory: 1GiB is above the policy's maximum of 128MiB
 }
 
-// Streams deliver the guest's output while it runs. The Result has it too.
+// Streams receive the guest's output while it runs. The Result has it as well.
 func ExampleRunner_Run_streams() {
 	r, err := cordon.NewRunner(cordon.Options{Idle: 1})
 	if err != nil {
@@ -132,8 +132,8 @@ func ExampleRunner_Run_streams() {
 	// "hello world\n" <nil>
 }
 
-// Variables reports globals of the script: JSON values as they are, others by
-// their type and repr.
+// Variables selects globals of the script for the Result: JSON values as they are, others by
+// type and repr.
 func ExampleRunner_Run_variables() {
 	r, err := cordon.NewRunner(cordon.Options{Idle: 1})
 	if err != nil {

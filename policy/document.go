@@ -82,11 +82,11 @@ func (d Document) Policy() (Policy, error) {
 	if d.OnOutputLimit != "" {
 		p.OnOutputLimit = OutputAction(d.OnOutputLimit)
 	}
-	for _, list := range []struct{ said, meant *[]string }{
+	for _, list := range []struct{ from, to *[]string }{
 		{&d.Read, &p.Read}, {&d.Write, &p.Write}, {&d.AllowNet, &p.AllowNet},
 	} {
-		if len(*list.said) > 0 {
-			*list.meant = slices.Clone(*list.said)
+		if len(*list.from) > 0 {
+			*list.to = slices.Clone(*list.from)
 		}
 	}
 	if d.Egress != "" {

@@ -10,19 +10,19 @@ import (
 	"strconv"
 )
 
-// DocumentLimits are Limits as text, by their keys. What is not there is not said.
+// DocumentLimits are Limits as text, by key. A missing key means that the limit is not set.
 type DocumentLimits map[string]string
 
-// limits reads each amount.
+// limits parses each amount.
 func (d DocumentLimits) limits(group string, found *problems) (l Limits) {
 	for _, row := range limitTable {
-		text, said := d[row.Key]
-		if !said {
+		text, isSet := d[row.Key]
+		if !isSet {
 			continue
 		}
 		amount, err := row.Parse(text)
-		// Zero means "not said" in a Policy. A document that has it means something
-		// else, most likely "no limit", which does not exist.
+		// Zero means "not set" in a Policy. The author of a document that has it means
+		// something else, most likely "no limit", which does not exist.
 		switch {
 		case err == nil && amount == 0:
 			err = errors.New("is zero: leave it out for the default, or give a positive one (there is no \"no limit\")")
@@ -63,8 +63,8 @@ func (d DocumentLimits) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteByte('{')
 	for _, row := range limitTable {
-		text, said := d[row.Key]
-		if !said {
+		text, isSet := d[row.Key]
+		if !isSet {
 			continue
 		}
 		if b.Len() > 1 {

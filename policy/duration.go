@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// ParseDuration reads a duration with its unit: "2s", "500ms", "1m30s".
+// ParseDuration parses a duration with its unit: "2s", "500ms", "1m30s".
 func ParseDuration(text string) (time.Duration, error) {
 	s := strings.TrimSpace(text)
 	if positive := strings.TrimPrefix(s, "-"); isDecimal(positive) {
@@ -22,7 +22,7 @@ func ParseDuration(text string) (time.Duration, error) {
 	return d, nil
 }
 
-// FormatDuration gives the form that ParseDuration reads, without the zeros that
+// FormatDuration returns the form that ParseDuration parses, without the zeros that
 // time.Duration leaves at the end: "1m", not "1m0s".
 func FormatDuration(d time.Duration) string {
 	s := d.String()

@@ -6,8 +6,8 @@ import (
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
-// A request can ask for less than the policy's default, or for more within
-// its maxima; never for more than those.
+// A request can ask for less than the policy's defaults, or for more up to the policy's
+// maxima.
 func ExamplePolicy_Narrow() {
 	p := policy.Policy{Maxima: policy.Limits{Memory: 512 * policy.MiB}}
 

@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// Limit is one row of the table of limits: all that cordon knows about one of them.
+// Limit is one row of the table of limits: everything that cordon knows about a limit.
 type Limit struct {
-	// Key names it in policies, requests and answers, and Name in sentences.
+	// Key is its name in policies, requests and answers, and Name its name in messages.
 	Key, Name string
 	// Short is the letter of its flag. Alias is another name of the flag, and the name
 	// of an agent's argument.
@@ -20,26 +20,28 @@ type Limit struct {
 	Kind         LimitKind
 	// Help describes the flag, About the key.
 	Help, About string
-	// Default is what a run gets, and Maximum how far a request may go, where the
-	// operator does not say.
+	// Default is the limit of a run, and Maximum the highest that a request may ask for,
+	// if the operator sets none.
 	Default, Maximum int64
-	// Least is the smallest that works, and Most the highest that a policy may grant.
-	// Zero means that there is no such bound. TooLittle says why less than Least fails.
+	// Least is the smallest value that works, and Most the highest that a policy may
+	// grant. Zero means that there is no such bound. TooLittle is the reason why less than
+	// Least fails.
 	Least, Most int64
 	TooLittle   string
-	// For lists the guests that it bounds.
+	// For lists the kinds of guests that it bounds.
 	For []Guest
-	// Agents lists the guests for which an agent may ask for it. Argument is its
-	// name; it counts seconds or AgentUnit, and zero means single bytes.
+	// Agents lists the kinds of guests for which an agent may set it. The agent's
+	// argument (see Argument) is in seconds or in AgentUnit; a zero AgentUnit means
+	// bytes.
 	Agents    []Guest
 	AgentUnit Bytes
-	// Outcome and ErrorType are those of a run that it ends; empty for a limit that
-	// only refuses.
+	// Outcome and ErrorType are those of a run that the limit ends. They are empty for a
+	// limit that only makes calls of the guest fail.
 	Outcome, ErrorType string
-	// Reached is the message about such a run, with a verb for the limit. Advice is for
-	// the author of the code.
+	// Reached is the message about such a run, with a format verb for the limit. Advice
+	// is for the author of the code.
 	Reached, Advice string
-	// Heading begins what the command line says about such a run, and ExitCode is its
+	// Heading begins the command line's message about such a run, and ExitCode is its
 	// exit code; zero means the guest's own.
 	Heading  string
 	ExitCode int
@@ -69,7 +71,7 @@ const (
 	GuestModule  Guest = "module"
 )
 
-// inOrder connects each row with its field.
+// inOrder sets the index of each row to that of its field in Limits.
 func inOrder(rows []Limit) []Limit {
 	for i := range rows {
 		rows[i].index = i
@@ -77,15 +79,15 @@ func inOrder(rows []Limit) []Limit {
 	return rows
 }
 
-// LimitTable gives every limit, in the order of the fields of Limits.
+// LimitTable returns every limit, in the order of the fields of Limits.
 func LimitTable() []Limit { return slices.Clone(limitTable) }
 
-// LimitsFor gives the limits of a kind of guest.
+// LimitsFor returns the limits of a kind of guest.
 func LimitsFor(g Guest) []Limit {
 	return slices.DeleteFunc(LimitTable(), func(l Limit) bool { return !slices.Contains(l.For, g) })
 }
 
-// LimitNamed gives a limit by its key.
+// LimitNamed returns the limit with a key.
 func LimitNamed(key string) (Limit, bool) {
 	for _, l := range limitTable {
 		if l.Key == key {
@@ -95,15 +97,15 @@ func LimitNamed(key string) (Limit, bool) {
 	return Limit{}, false
 }
 
-// Of gives the limit's amount in limits: nanoseconds, bytes or a number.
+// Of returns the limit's amount in limits: nanoseconds, bytes or a number.
 func (l Limit) Of(limits Limits) int64 { return reflect.ValueOf(limits).Field(l.index).Int() }
 
-// Set changes the limit's amount in limits.
+// Set sets the limit's amount in limits.
 func (l Limit) Set(limits *Limits, amount int64) {
 	reflect.ValueOf(limits).Elem().Field(l.index).SetInt(amount)
 }
 
-// Parse reads the text form of an amount.
+// Parse parses the text form of an amount.
 func (l Limit) Parse(text string) (int64, error) {
 	switch l.Kind {
 	case KindDuration:
@@ -123,7 +125,7 @@ func (l Limit) Parse(text string) (int64, error) {
 	return int64(n), nil
 }
 
-// Text is the form that Parse reads.
+// Text returns the form that Parse parses.
 func (l Limit) Text(amount int64) string {
 	switch l.Kind {
 	case KindDuration:
@@ -139,19 +141,19 @@ func (l Limit) Text(amount int64) string {
 // OnlyFor reports whether no other guests have the limit.
 func (l Limit) OnlyFor(g Guest) bool { return slices.Equal(l.For, []Guest{g}) }
 
-// Message says that a run reached the limit.
+// Message returns the message that a run reached the limit.
 func (l Limit) Message(limits Limits) string { return fmt.Sprintf(l.Reached, l.Text(l.Of(limits))) }
 
-// Flag is its flag on the command line, without dashes before it.
+// Flag returns the name of its flag on the command line, without the leading dashes.
 func (l Limit) Flag() string { return strings.ReplaceAll(l.Key, "_", "-") }
 
-// Field is the name of the limit's field in Limits.
+// Field returns the name of the limit's field in Limits.
 func (l Limit) Field() string { return reflect.TypeFor[Limits]().Field(l.index).Name }
 
-// Argument is what an agent calls the limit.
+// Argument returns the name of the limit among an agent's arguments.
 func (l Limit) Argument() string { return strings.ReplaceAll(cmp.Or(l.Alias, l.Key), "-", "_") }
 
-// DefaultLimits is what a run gets when nobody says otherwise.
+// DefaultLimits returns the limits of a run if neither the policy nor the request sets them.
 func DefaultLimits() (l Limits) {
 	for _, row := range limitTable {
 		row.Set(&l, row.Default)
@@ -159,7 +161,8 @@ func DefaultLimits() (l Limits) {
 	return l
 }
 
-// DefaultMaxima is how far a request may go when the operator does not say.
+// DefaultMaxima returns the highest limits that a request may ask for if the operator sets
+// none.
 func DefaultMaxima() (l Limits) {
 	for _, row := range limitTable {
 		row.Set(&l, row.Maximum)
@@ -167,7 +170,7 @@ func DefaultMaxima() (l Limits) {
 	return l
 }
 
-// Or fills the zero fields of l from fallback.
+// Or returns l with its zero fields filled from fallback.
 func (l Limits) Or(fallback Limits) Limits {
 	for _, row := range limitTable {
 		if row.Of(l) == 0 {
@@ -177,9 +180,9 @@ func (l Limits) Or(fallback Limits) Limits {
 	return l
 }
 
-// Fill gives the limits of a run: what its request asks for, and the defaults for the
-// rest. A wall time that is asked for is CPU time as well, up to the maximum, unless the
-// request says otherwise: code that may take a minute may compute for a minute.
+// Fill returns the limits of a run: those that its request sets, and the defaults for the
+// rest. If the request sets the wall time but not the CPU time, the CPU time is the same, up
+// to the maximum: code that may take a minute may compute for a minute.
 func (l Limits) Fill(defaults, maxima Limits) Limits {
 	if l.CPUTime == 0 {
 		l.CPUTime = max(defaults.CPUTime, min(l.WallTime, maxima.CPUTime))
@@ -187,7 +190,7 @@ func (l Limits) Fill(defaults, maxima Limits) Limits {
 	return l.Or(defaults)
 }
 
-// Above names the first field of l that exceeds max, with both amounts in their text form.
+// Above returns the first field of l that exceeds max, with both amounts in their text form.
 func (l Limits) Above(max Limits) (field, got, limit string, above bool) {
 	for _, row := range limitTable {
 		if mine, most := row.Of(l), row.Of(max); mine > most {
@@ -197,7 +200,7 @@ func (l Limits) Above(max Limits) (field, got, limit string, above bool) {
 	return "", "", "", false
 }
 
-// Negative names the first field below zero.
+// Negative returns the first field below zero.
 func (l Limits) Negative() (field string, negative bool) {
 	for _, row := range limitTable {
 		if row.Of(l) < 0 {
@@ -207,7 +210,7 @@ func (l Limits) Negative() (field string, negative bool) {
 	return "", false
 }
 
-// Capped lowers each field of l to max, so that an operator who sets a low
+// Capped returns l with each field lowered to max, so that an operator who sets a low
 // maximum need not repeat it as the default.
 func (l Limits) Capped(max Limits) Limits {
 	for _, row := range limitTable {
@@ -216,7 +219,7 @@ func (l Limits) Capped(max Limits) Limits {
 	return l
 }
 
-// belowFloor names the first field of l that no guest could live with.
+// belowFloor returns the first field of l that is too low for any guest.
 func (l Limits) belowFloor() (field string, err error) {
 	for _, row := range limitTable {
 		if amount := row.Of(l); amount < row.Least {
@@ -226,7 +229,7 @@ func (l Limits) belowFloor() (field string, err error) {
 	return "", nil
 }
 
-// aboveCeiling names the first field of l that no policy may grant.
+// aboveCeiling returns the first field of l that is higher than a policy may grant.
 func (l Limits) aboveCeiling() (field string, err error) {
 	for _, row := range limitTable {
 		if amount := row.Of(l); row.Most > 0 && amount > row.Most {

@@ -5,30 +5,30 @@ import "time"
 // Limits bound what one run may use. In a request, a zero field means "the
 // policy's default"; it never means "no limit".
 type Limits struct {
-	// WallTime is how long a run may take by the clock on the wall.
+	// WallTime bounds the elapsed time of a run.
 	WallTime time.Duration `json:"wall_time,omitempty"`
-	// CPUTime is how much CPU time all threads of a run may use.
+	// CPUTime bounds the CPU time of all threads of a run together.
 	CPUTime time.Duration `json:"cpu_time,omitempty"`
-	// Memory is what the guest may use above the bare interpreter.
+	// Memory bounds the memory that the guest uses above the bare interpreter.
 	Memory Bytes `json:"memory,omitempty"`
-	// Output bounds stdout and stderr, each for itself.
+	// Output bounds stdout and stderr separately.
 	Output Bytes `json:"output,omitempty"`
-	// Result bounds the guest's result and variables, together and as JSON.
+	// Result bounds the guest's result and variables together, as JSON.
 	Result Bytes `json:"result,omitempty"`
 	// Scratch is the size of the private /tmp.
 	Scratch Bytes `json:"scratch,omitempty"`
-	// OpenFiles bounds descriptors, the standard streams included.
+	// OpenFiles bounds the descriptors, including the standard streams.
 	OpenFiles int `json:"open_files,omitempty"`
-	// Threads bounds the threads of a run, the main one included.
+	// Threads bounds the threads of a run, including the main one.
 	Threads int `json:"threads,omitempty"`
-	// Processes bounds a command's processes, each of their threads counted.
+	// Processes bounds a command's processes. Each of their threads counts as one.
 	Processes int `json:"processes,omitempty"`
-	// Disk bounds what a command adds to the directories that it may change.
+	// Disk bounds the bytes that a command adds to the directories that it may change.
 	Disk Bytes `json:"disk,omitempty"`
 	// Files bounds how many files, directories and links a command adds there.
 	Files int `json:"files,omitempty"`
-	// Fuel is how many instructions a module may execute. They are counted exactly: the
-	// same module with the same input ends at the same one.
+	// Fuel bounds the instructions that a module executes. They are counted exactly: the
+	// same module with the same input always ends at the same instruction.
 	Fuel Count `json:"fuel,omitempty"`
 }
 
@@ -57,7 +57,7 @@ var limitTable = inOrder([]Limit{
 		Key: "memory", Name: "memory", Short: "m", Kind: KindBytes,
 		Help: "memory limit, like 128MiB", About: "Above the bare interpreter.",
 		Default: int64(256 * MiB), Maximum: int64(1 * GiB),
-		// Below this a run would die with words that blame the script.
+		// With less, a run would fail with a message that blames the script.
 		Least: int64(1 * MiB), TooLittle: "too little for any script",
 		For:    []Guest{GuestScript, GuestCall, GuestCommand, GuestModule},
 		Agents: []Guest{GuestScript}, AgentUnit: MiB,
@@ -95,7 +95,7 @@ var limitTable = inOrder([]Limit{
 		Default: 64, Maximum: 64, Most: MaxOpenFiles,
 		Least: 8, TooLittle: "too few for an interpreter",
 		For: []Guest{GuestScript, GuestCommand, GuestModule},
-		// A guest can go on without another file: its own end is the outcome.
+		// A guest can continue without another file, so the outcome is how it ends itself.
 		Outcome: "exited", ErrorType: "exception",
 		Reached: "limit of %v open files reached", Advice: "Close what is no longer needed",
 	},
@@ -132,7 +132,7 @@ var limitTable = inOrder([]Limit{
 	{
 		Key: "fuel", Name: "instructions", Kind: KindCount,
 		Help: "limit on instructions, like 50M", About: "Instructions of a WebAssembly module.",
-		Default: 1e12, // more than fits into the time
+		Default: 1e12, // more than a run can execute within its time limit
 		Maximum: 1e15,
 		For:     []Guest{GuestModule},
 		Outcome: "out_of_fuel", ErrorType: "fuel_limit", Heading: "killed", ExitCode: 137,
@@ -140,8 +140,8 @@ var limitTable = inOrder([]Limit{
 	},
 })
 
-// MaxOpenFiles is the highest open_files a policy may grant. Descriptors above
-// it belong to the host side of the fork server and must never be a guest's.
+// MaxOpenFiles is the highest open_files a policy may grant. Descriptors above it belong to
+// the host side of the fork server, and a guest must never have them.
 const MaxOpenFiles = 1000
 
 // MaxResult is the highest result a policy may grant: the host holds it in memory.

@@ -10,7 +10,7 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/plainjson"
 )
 
-// NumberKey names the limit where its amount is a plain number: the key and its unit, like
+// NumberKey returns the key for the amount as a plain number, which ends in the unit, like
 // wall_time_ms and memory_bytes.
 func (l Limit) NumberKey() string {
 	switch l.Kind {
@@ -30,7 +30,7 @@ func (l Limit) AppendNumber(text []byte, amount int64) []byte {
 	return strconv.AppendInt(text, amount, 10)
 }
 
-// ParseNumber reads what AppendNumber writes.
+// ParseNumber parses the form that AppendNumber writes.
 func (l Limit) ParseNumber(text string) (int64, error) {
 	unit := 1.0
 	if l.Kind == KindDuration {

@@ -53,8 +53,8 @@ func eachField(t *testing.T, f func(t *testing.T, row Limit)) {
 	}
 }
 
-// Each row of the table is about the field at its place, and says all that others make
-// of it.
+// Each row of the table is about the field of the same index, and has everything that other
+// packages derive from it.
 func TestLimitTable(t *testing.T) {
 	fields := reflect.TypeFor[Limits]()
 	if len(limitTable) != fields.NumField() {
@@ -192,7 +192,7 @@ func TestNarrowNeverWidens(t *testing.T) {
 	})
 }
 
-// A wall time that a request asks for is CPU time as well.
+// The wall time that a request sets is also its CPU time.
 func TestFill(t *testing.T) {
 	defaults, maxima := Limits{WallTime: 30, CPUTime: 10, Memory: 5}, Limits{WallTime: 90, CPUTime: 60, Memory: 9}
 	for name, tt := range map[string]struct{ asked, want Limits }{
@@ -213,7 +213,7 @@ func jsonName(f reflect.StructField) string {
 	return name
 }
 
-// Limits in an answer can be read again, and are keys of a request.
+// Limits in an answer can be parsed again, and their keys are valid in a request.
 func TestLimitsJSON(t *testing.T) {
 	text, err := json.Marshal(Limits{WallTime: 1500 * time.Millisecond, Memory: 64 * MiB, Threads: 3})
 	if want := `{"wall_time_ms":1500,"memory_bytes":67108864,"threads":3}`; err != nil || string(text) != want {

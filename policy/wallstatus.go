@@ -1,6 +1,6 @@
 package policy
 
-// WallState says whether a wall is up.
+// WallState is the state of a wall: up or not.
 type WallState string
 
 // The states of a wall.
@@ -9,23 +9,23 @@ const (
 	Missing  WallState = "missing"
 )
 
-// WallStatus is the state of one wall. Detail says how an enforced wall is made ("ABI 7"),
-// and why a missing one is missing.
+// WallStatus is the state of one wall. Detail describes an enforced wall ("ABI 7"), or gives
+// the reason why a wall is missing.
 type WallStatus struct {
 	State  WallState `json:"state"`
 	Detail string    `json:"detail,omitempty"`
 }
 
-// EnforcedWall is the status of a wall that is up.
+// EnforcedWall returns the status of a wall that is up.
 func EnforcedWall(detail string) WallStatus { return WallStatus{Enforced, detail} }
 
-// MissingWall is the status of a wall that is not up.
+// MissingWall returns the status of a wall that is not up.
 func MissingWall(why string) WallStatus { return WallStatus{Missing, why} }
 
 // Enforced reports whether the wall is up.
 func (s WallStatus) Enforced() bool { return s.State == Enforced }
 
-// String is the form for people: "enforced (ABI 7)", "missing: why".
+// String returns the form for people: "enforced (ABI 7)", "missing: why".
 func (s WallStatus) String() string {
 	switch {
 	case s.Detail == "":

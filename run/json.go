@@ -7,10 +7,10 @@ import (
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
-// wireResult is a Result as JSON shows it: the same keys in the same order
-// (a test compares them), but null where a Result has an empty text. Its parts are those
-// that JSON shows, too: each with a method of its own would be written and read twice,
-// which is most of the time that a small answer takes.
+// wireResult is the JSON form of a Result: the same keys in the same order (a test compares
+// them), but null where a Result has an empty text. Its parts are wire types too: a part with
+// a MarshalJSON method would be written and then parsed again by encoding/json, which takes
+// most of the time of a small answer.
 type wireResult struct {
 	wireEnding
 	Usage       Usage           `json:"usage"`
@@ -19,7 +19,7 @@ type wireResult struct {
 	Enforcement wireEnforcement `json:"enforcement"`
 }
 
-// wireEnding is how the guest ended and what it left.
+// wireEnding has the fields about how the guest ended and what it returned.
 type wireEnding struct {
 	Version         int                        `json:"v"`
 	ID              string                     `json:"id,omitempty"`
@@ -40,15 +40,15 @@ type wireEnding struct {
 	Variables       map[string]json.RawMessage `json:"variables"`
 }
 
-// Version is that of the JSON documents that cordon writes: their first key, "v".
+// Version is the version of the JSON documents that cordon writes, in their first key, "v".
 const Version = 1
 
-// MarshalJSON writes every key every time, so that no client has to ask which
-// are there: null for what there is none of, and never null for a list or a
-// map. (The id is the caller's: it comes back when there was one.)
+// MarshalJSON always writes every key, so that clients need not check which exist: null for
+// a missing value, and never null for a list or a map. The only exception is the id, which
+// is written if the request had one.
 //
-// A struct that embeds a Result inherits this method and with it loses its
-// own fields in JSON: give it a Result as a field instead.
+// A struct that embeds a Result inherits this method, so that its own fields are missing in
+// its JSON: use a named field instead.
 func (r Result) MarshalJSON() ([]byte, error) {
 	w := wireResult{
 		wireEnding: r.ending(), Usage: r.Usage, Violations: r.Violations, Traffic: r.Traffic, Enforcement: r.Enforcement.wire(),
@@ -77,7 +77,7 @@ func (r Result) ending() wireEnding {
 	return w
 }
 
-// wireEnforcement is an Enforcement as JSON shows it.
+// wireEnforcement is the JSON form of an Enforcement.
 type wireEnforcement struct {
 	Tier               policy.Tier                       `json:"tier"`
 	Jail               *policy.JailBackend               `json:"jail"`
@@ -85,7 +85,7 @@ type wireEnforcement struct {
 	ViolationsObserved bool                              `json:"violations_observed"`
 }
 
-// MarshalJSON writes every key every time, as for a Result.
+// MarshalJSON always writes every key, as for a Result.
 func (e Enforcement) MarshalJSON() ([]byte, error) { return plainjson.Marshal(e.wire()) }
 
 func (e Enforcement) wire() wireEnforcement {

@@ -17,8 +17,8 @@ const (
 	StatusError Status = "error"
 )
 
-// Outcome says how a run ended, from evidence: our timer fired, the kernel's
-// counter rose, our filter answered. It is never guessed from a signal.
+// Outcome is how a run ended. It comes from evidence: our timer fired, the kernel's counter
+// rose, our filter answered. It is never guessed from a signal.
 type Outcome string
 
 // The ways in which a run can end.
@@ -43,7 +43,7 @@ const (
 	Canceled      Outcome = "canceled"         // the caller canceled it
 )
 
-// ErrorType says in one word what went wrong. The set of words is closed.
+// ErrorType is one word for what went wrong. The set of words is closed.
 type ErrorType string
 
 // errorTypes has the words for outcomes other than those of limits, which the table of
@@ -65,7 +65,7 @@ var limits = func() map[Outcome]policy.Limit {
 	found := map[Outcome]policy.Limit{}
 	for _, limit := range policy.LimitTable() {
 		o := Outcome(limit.Outcome)
-		_, failure := errorTypes[o] // which the guest itself ends with
+		_, failure := errorTypes[o] // an outcome that the guest itself causes
 		if _, known := found[o]; o != "" && !known && !failure {
 			found[o] = limit
 		}

@@ -277,7 +277,7 @@ func TestResultJSON(t *testing.T) {
 	}
 }
 
-// A client in Go reads back what the service wrote.
+// A client in Go can parse the JSON of the service.
 func TestResultRoundTrip(t *testing.T) {
 	want := timedOut()
 	text, err := json.Marshal(want)

@@ -24,7 +24,7 @@ type Usage struct {
 	Fuel policy.Count `json:"fuel"`
 }
 
-// measured has the limits that Usage has a field for, and which one it is.
+// measured has the limits that Usage has a field for, each with the index of its field.
 var measured = func() (found []measuredLimit) {
 	for _, limit := range policy.LimitTable() {
 		if field, has := reflect.TypeFor[Usage]().FieldByName(limit.Field()); has {
@@ -40,7 +40,7 @@ type measuredLimit struct {
 	index  int    // of its field in Usage
 }
 
-// MeasuredLimits are the limits that Usage has a field for.
+// MeasuredLimits returns the limits that Usage has a field for.
 func MeasuredLimits() (limits []policy.Limit) {
 	for _, m := range measured {
 		limits = append(limits, m.Limit)
@@ -48,7 +48,7 @@ func MeasuredLimits() (limits []policy.Limit) {
 	return limits
 }
 
-// Of gives the amount of a limit that was used: nanoseconds, bytes or a number. It is zero
+// Of returns the amount of a limit that was used: nanoseconds, bytes or a number. It is zero
 // for a limit that is not measured.
 func (u Usage) Of(limit policy.Limit) int64 {
 	for _, m := range measured {
@@ -59,7 +59,7 @@ func (u Usage) Of(limit policy.Limit) int64 {
 	return 0
 }
 
-// Amounts are what was used in words: "31.2MiB of memory".
+// Amounts returns the amounts used as text: "31.2MiB of memory".
 func (u Usage) Amounts() (amounts []string) {
 	for _, m := range measured {
 		if n := u.Of(m.Limit); n != 0 {
@@ -69,7 +69,7 @@ func (u Usage) Amounts() (amounts []string) {
 	return amounts
 }
 
-// amountText is the form for measured amounts, of which nobody wants every digit.
+// amountText returns a measured amount as text, rounded, because nobody needs every digit.
 func amountText(kind policy.LimitKind, n int64) string {
 	switch kind {
 	case policy.KindDuration:
@@ -93,7 +93,7 @@ func (u Usage) MarshalJSON() ([]byte, error) {
 	return append(text, '}'), nil
 }
 
-// UnmarshalJSON reads what MarshalJSON writes. It ignores keys that it does not know.
+// UnmarshalJSON parses the form that MarshalJSON writes. It ignores unknown keys.
 func (u *Usage) UnmarshalJSON(text []byte) error {
 	var amounts map[string]json.Number
 	if err := json.Unmarshal(text, &amounts); err != nil {

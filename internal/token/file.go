@@ -186,8 +186,8 @@ func (c *checker) known(e entry) known {
 
 // maxima lets the policy package check the maxima, as those of a policy that sets nothing
 // else.
-func (c *checker) maxima(said policy.DocumentLimits) policy.Limits {
-	p, err := policy.Document{Maxima: said}.Policy()
+func (c *checker) maxima(given policy.DocumentLimits) policy.Limits {
+	p, err := policy.Document{Maxima: given}.Policy()
 	var all interface{ Unwrap() []error }
 	if errors.As(err, &all) {
 		for _, each := range all.Unwrap() {
@@ -204,15 +204,15 @@ func (c *checker) maxima(said policy.DocumentLimits) policy.Limits {
 	return p.Maxima
 }
 
-func (c *checker) tiers(said []string) (tiers []policy.Tier) {
+func (c *checker) tiers(given []string) (tiers []policy.Tier) {
 	switch {
-	case len(said) == 0:
+	case len(given) == 0:
 		c.add("tiers", "is empty: name the allowed tiers, or leave it out for all")
-	case len(said) > len(policy.Tiers()):
-		c.add("tiers", "names %d tiers, but only %d exist", len(said), len(policy.Tiers()))
+	case len(given) > len(policy.Tiers()):
+		c.add("tiers", "names %d tiers, but only %d exist", len(given), len(policy.Tiers()))
 		return nil
 	}
-	for _, name := range said {
+	for _, name := range given {
 		tier, err := policy.ParseTier(name)
 		if err != nil {
 			c.addItem("tiers", name, "%w", err)
@@ -225,14 +225,14 @@ func (c *checker) tiers(said []string) (tiers []policy.Tier) {
 	return tiers
 }
 
-func (c *checker) number(key string, said *int) int {
-	if said == nil {
+func (c *checker) number(key string, given *int) int {
+	if given == nil {
 		return 0
 	}
-	if *said < 1 || *said > maxNumber {
-		c.add(key, "%d is out of range: write 1 to %d, or leave it out for no limit", *said, maxNumber)
+	if *given < 1 || *given > maxNumber {
+		c.add(key, "%d is out of range: write 1 to %d, or leave it out for no limit", *given, maxNumber)
 	}
-	return *said
+	return *given
 }
 
 // units of a rate.
