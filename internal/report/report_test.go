@@ -178,8 +178,8 @@ func TestReadDoesNotBelieveNames(t *testing.T) {
 	for name, report := range map[string]fields{
 		"a class named like that of a guard": failed.with("exception", exception("RuleViolation", words)),
 		"a class named like that of a limit": failed.with("exception", exception("MemoryError", words)),
-		"line breaks in the name of a class":     failed.with("exception", exception(words, words)),
-		"line breaks in the message":   invalid.with("message", words),
+		"line breaks in the name of a class": failed.with("exception", exception(words, words)),
+		"line breaks in the message":         invalid.with("message", words),
 		"a syntax error":                     syntax.with("exception", exception("SyntaxError", words)),
 		"a finding":                          against.with("findings", []any{[]any{words, 2, 5, words, "name_imports", words, []any{}}}),
 	} {
