@@ -90,7 +90,7 @@ func TestCodeIsRequestedOnce(t *testing.T) {
 		{answer: [][]byte{done}, code: "theirs", ok: true},
 	} {
 		w, guest := converseWith(t)
-		w.zygote, w.limited, w.Limits = &Zygote{}, true, policy.DefaultLimits()
+		w.zygote = &Zygote{}
 		if _, err := unix.Write(guest, bytes.Join(test.answer, nil)); err != nil {
 			t.Fatal(err)
 		}
@@ -104,7 +104,7 @@ func TestCodeIsRequestedOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		want, err := wire.AppendListFrame(nil, wire.KindStart, startFields(
-			Guest{Script: "pass", Name: "x", Limits: policy.DefaultLimits()}, []any{}, []byte(test.code), test.ask)...)
+			Guest{Script: "pass", Name: "x", Limits: policy.DefaultLimits()}, []byte(test.code), test.ask)...)
 		if err != nil || !bytes.Equal(sent[:n], want) {
 			t.Errorf("run %d is sent %q, want %q", i, sent[:n], want)
 		}

@@ -21,7 +21,7 @@ type Guest struct {
 	Streams   run.Streams
 	// Network is set if the policy grants the guest hosts.
 	Network *Network
-	// Limits are complete, and no wider than the worker's own.
+	// Limits are complete. Scratch is the worker's.
 	Limits        policy.Limits
 	OnOutputLimit policy.OutputAction
 	// Patience is how long to poll for the report before sleeping: waking up takes
@@ -76,7 +76,7 @@ const (
 var ErrNotStarted = errors.New("the guest was not started")
 
 // startFields is the start frame, in the order in which worker.py reads it.
-func startFields(g Guest, limits []any, code []byte, ask bool) []wire.Field {
+func startFields(g Guest, code []byte, ask bool) []wire.Field {
 	variables := g.Variables
 	if variables == nil {
 		variables = []string{}
@@ -86,7 +86,6 @@ func startFields(g Guest, limits []any, code []byte, ask bool) []wire.Field {
 		{Name: "name", Value: g.Name},
 		{Name: "context", Value: g.Context},
 		{Name: "variables", Value: variables},
-		{Name: "limits", Value: limits},
 		{Name: "code", Value: code},
 		{Name: "ask", Value: ask},
 		{Name: "max_answer", Value: wire.MaxReport(g.Limits)},

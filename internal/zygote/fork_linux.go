@@ -35,13 +35,10 @@ var errDied = errors.New("the worker died while it set up its walls")
 type Worker struct {
 	// PID is the worker's in our namespace.
 	PID int
-	// Limits are those it was forked with; a run can only narrow them.
-	Limits policy.Limits
 
 	zygote  *Zygote
 	ordered bool // the zygote reports its end, unless it dies itself
 	warm    bool // it has run a sample guest, see warm_up in worker.py
-	limited bool // it set its limits when it was forked
 	// Our ends. They do not block, and Go's poller does not use them.
 	channel, stdin, stdout, stderr descriptor
 	pidfd, status                  descriptor
@@ -55,7 +52,7 @@ type Worker struct {
 	exit     Exit
 	orphaned bool // it died with its zygote
 
-	limits  atomic.Pointer[policy.Limits] // of its guest
+	limits  atomic.Pointer[policy.Limits] // of its guest; zero before it has one
 	network atomic.Pointer[Network]       // of its guest, or nil
 	clones  reservations
 
@@ -65,13 +62,14 @@ type Worker struct {
 }
 
 // Fork returns a worker that has its walls, is warmed up if warm is set, and is checked.
-// The worker joins a cgroup through the descriptor join, unless that is negative. When
-// the worker has been reaped, or was never started, onEnd is called without any lock
-// held. A worker that is needed at once is better not warmed up first.
-func (z *Zygote) Fork(ctx context.Context, limits policy.Limits, warm bool, join int, onEnd func()) (*Worker, error) {
-	w := z.newWorker(limits, onEnd)
-	w.warm, w.limited = warm, true
-	if err := w.requestFork(z.rlimits(limits), join); err != nil {
+// Its scratch space has a fixed size; the other limits come with the guest. The worker
+// joins a cgroup through the descriptor join, unless that is negative. When the worker has
+// been reaped, or was never started, onEnd is called without any lock held. A worker that
+// is needed at once is better not warmed up first.
+func (z *Zygote) Fork(ctx context.Context, scratch policy.Bytes, warm bool, join int, onEnd func()) (*Worker, error) {
+	w := z.newWorker(onEnd)
+	w.warm = warm
+	if err := w.requestFork(scratch, join); err != nil {
 		if w.ordered {
 			// The zygote is dead, and we noticed first. Its last message may say more;
 			// reap reads it before it closes done.
@@ -91,15 +89,15 @@ func (z *Zygote) Fork(ctx context.Context, limits policy.Limits, warm bool, join
 	return w, nil
 }
 
-func (z *Zygote) newWorker(limits policy.Limits, onEnd func()) *Worker {
-	w := &Worker{zygote: z, Limits: limits, exited: make(chan struct{}), onEnd: onEnd}
-	w.limits.Store(&w.Limits)
+func (z *Zygote) newWorker(onEnd func()) *Worker {
+	w := &Worker{zygote: z, exited: make(chan struct{}), onEnd: onEnd}
+	w.limits.Store(&policy.Limits{})
 	return w
 }
 
 // requestFork asks the zygote to fork the worker, under a number by which it will report
 // the worker's end.
-func (w *Worker) requestFork(limits []any, join int) error {
+func (w *Worker) requestFork(scratch policy.Bytes, join int) error {
 	theirs, err := w.openStreams()
 	// While we hold the worker's end of its channel, we do not notice its death.
 	defer func() {
@@ -116,8 +114,7 @@ func (w *Worker) requestFork(limits []any, join int) error {
 	}
 	wanted, err := wire.AppendDict(nil,
 		wire.Field{Name: "number", Value: number},
-		wire.Field{Name: "scratch", Value: int64(w.Limits.Scratch)},
-		wire.Field{Name: "limits", Value: limits},
+		wire.Field{Name: "scratch", Value: int64(scratch)},
 		wire.Field{Name: "warm", Value: w.warm})
 	if err != nil {
 		w.zygote.forget(number)

@@ -2,6 +2,7 @@ package zygote
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"strconv"
 	"strings"
@@ -25,7 +26,7 @@ func (w *Worker) verify() error {
 	if err != nil {
 		return fmt.Errorf("the worker cannot be inspected: %w", err)
 	}
-	if !w.limited {
+	if w.zygote.config.OneShot {
 		// Measured here, this is the interpreter as its only guest finds it.
 		if w.zygote.Baseline, err = baselineIn(status); err != nil {
 			return err
@@ -169,29 +170,50 @@ func threadCount(pid int) (int, error) {
 	return int(st.Nlink) - 2, nil
 }
 
-// rlimits are the pairs of resource and value that a worker sets itself.
-func (z *Zygote) rlimits(l policy.Limits) []any {
-	p := z.config.Plan
+// rlimit is a resource limit of a worker, soft and hard.
+type rlimit struct {
+	resource int
+	value    int64
+}
+
+// rlimits returns the limits that a worker sets before it reads its guest. Their order
+// does not depend on the limits.
+func rlimits(p confine.Plan, own Baseline, l policy.Limits) []rlimit {
 	if !p.Rlimits {
-		return []any{}
+		return nil
 	}
 	seconds := int64((l.CPUTime + time.Second - 1) / time.Second)
-	limits := []any{
+	limits := []rlimit{
 		// The Runner's clock is exact and acts first. This limit works if the Runner is
 		// stopped.
-		pair(unix.RLIMIT_CPU, seconds+2),
-		pair(unix.RLIMIT_NOFILE, int64(l.OpenFiles)),
-		pair(unix.RLIMIT_FSIZE, int64(l.Scratch)),
+		{unix.RLIMIT_CPU, seconds + 2},
+		{unix.RLIMIT_NOFILE, int64(l.OpenFiles)},
+		{unix.RLIMIT_FSIZE, int64(l.Scratch)},
 		// RLIMIT_DATA counts writable private memory. Reserved address space that is
 		// not used does not count.
-		pair(unix.RLIMIT_DATA, int64(z.Baseline.Data+l.Memory)),
+		{unix.RLIMIT_DATA, int64(own.Data + l.Memory)},
 	}
 	if !p.Cgroup {
 		// Shared mappings do not count as data. Where no cgroup counts them, the
 		// address space must be limited.
-		limits = append(limits, pair(unix.RLIMIT_AS, int64(z.Baseline.AddressSpace+l.Memory)))
+		limits = append(limits, rlimit{unix.RLIMIT_AS, int64(own.AddressSpace + l.Memory)})
 	}
 	return limits
 }
 
-func pair(resource int, value int64) any { return []any{resource, value} }
+// resources lists what a worker limits, as worker.py gets it when it starts.
+func resources(p confine.Plan) []any {
+	list := []any{}
+	for _, limit := range rlimits(p, Baseline{}, policy.Limits{}) {
+		list = append(list, limit.resource)
+	}
+	return list
+}
+
+// appendRlimits appends the values that a worker reads before its start frame.
+func (z *Zygote) appendRlimits(dst []byte, l policy.Limits) []byte {
+	for _, limit := range rlimits(z.config.Plan, z.Baseline, l) {
+		dst = binary.LittleEndian.AppendUint64(dst, uint64(limit.value))
+	}
+	return dst
+}

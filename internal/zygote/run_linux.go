@@ -38,8 +38,8 @@ func (w *Worker) Check(ctx context.Context, g Guest) (Ending, error) {
 // start sends the worker its first frame and collects its answer.
 func (w *Worker) start(ctx context.Context, kind byte, g Guest) (Ending, error) {
 	code, ask := g.Codes.find(source{g.Script, g.Name})
-	frame, err := wire.AppendListFrame(make([]byte, 0, len(g.Script)+len(code)+512), kind,
-		startFields(g, w.narrow(g.Limits), code, ask)...)
+	limits := w.zygote.appendRlimits(make([]byte, 0, len(g.Script)+len(code)+512), g.Limits)
+	frame, err := wire.AppendListFrame(limits, kind, startFields(g, code, ask)...)
 	if err != nil {
 		return Ending{}, run.Errorf(run.Invalid, "%w", err)
 	}
@@ -142,14 +142,6 @@ func (w *Worker) channelReader(c *conversation) *bufio.Reader {
 		w.reader.Reset(c)
 	}
 	return w.reader
-}
-
-// narrow returns the limits of this run that are below the worker's own.
-func (w *Worker) narrow(l policy.Limits) []any {
-	if w.limited && l == w.Limits {
-		return []any{}
-	}
-	return w.zygote.rlimits(l)
 }
 
 func (w *Worker) threadLimit() int { return w.limits.Load().Threads }

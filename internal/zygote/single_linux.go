@@ -15,11 +15,9 @@ const singlePatience = 2 * time.Millisecond
 // Become turns a zygote that was launched with OneShot into its only worker. The request
 // is on the socket before the interpreter reads it, so that neither side waits for the
 // other before the walls stand.
-func (z *Zygote) Become(ctx context.Context, limits policy.Limits, join int, onEnd func()) (*Worker, error) {
-	w := z.newWorker(limits, onEnd)
-	// Its limits follow with the guest, when the memory of the interpreter itself is
-	// known.
-	requested := w.requestFork([]any{}, join)
+func (z *Zygote) Become(ctx context.Context, scratch policy.Bytes, join int, onEnd func()) (*Worker, error) {
+	w := z.newWorker(onEnd)
+	requested := w.requestFork(scratch, join)
 	if requested != nil {
 		z.process.Kill() // its greeting says what is wrong
 	}

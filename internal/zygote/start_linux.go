@@ -148,7 +148,7 @@ func configure(c Config) ([]byte, error) {
 	if !c.OneShot {
 		warmup, err = wire.AppendListFrame(nil, wire.KindStart, startFields(Guest{
 			Script: "result = context['a'] + 1", Name: "<script>", Context: map[string]any{"a": 41},
-		}, []any{}, nil, false)...)
+		}, nil, false)...)
 		if err != nil {
 			return nil, err
 		}
@@ -178,7 +178,7 @@ func configure(c Config) ([]byte, error) {
 		"notify": notify, "filter": filter, "exposed": beside.Common, "own": own, "landlock": landlockFields(p),
 		"namespaces": namespaces, "home": home, "drop": p.Capabilities,
 		"mount": p.Root != nil, "private": privateFields(p), "unshare_pid": p.Namespaces&confine.CloneNewPID != 0,
-		"oneshot": c.OneShot, "language": languageFields(c.Language),
+		"oneshot": c.OneShot, "resources": resources(p), "language": languageFields(c.Language),
 	})
 }
 

@@ -56,7 +56,9 @@ type Backend struct {
 
 // workers supplies the workers of runs.
 type workers interface {
-	take(ctx context.Context, limits policy.Limits) (*member, error)
+	// take returns a worker with a scratch space of this size. Its other limits come with
+	// the guest.
+	take(ctx context.Context, scratch policy.Bytes) (*member, error)
 	// waiting returns the number of idle workers.
 	waiting() int
 	// stopAll kills every worker; clear then frees the idle ones.
@@ -133,7 +135,7 @@ func (b *Backend) openBare() {
 		case <-ctx.Done():
 		}
 	}()
-	recipe := recipe{limits: b.options.Policy.Limits, idle: b.options.Idle, meter: &b.scripts}
+	recipe := recipe{scratch: b.options.Policy.Limits.Scratch, idle: b.options.Idle, meter: &b.scripts}
 	first, err := b.startZygote(ctx, recipe)
 	if err != nil {
 		return // the first pool serves all scripts, a little slower
@@ -215,7 +217,7 @@ func (b *Backend) makePlan(f hostfeature.Features) (confine.Plan, error) {
 type recipe struct {
 	preload  []string
 	language *zygote.Language // nil for scripts without language rules
-	limits   policy.Limits    // of waiting workers
+	scratch  policy.Bytes     // of waiting workers
 	idle     int              // the number of waiting workers
 	meter    *observe.Meter   // of the tier
 }
@@ -279,7 +281,7 @@ func (b *Backend) lease(ctx context.Context, job backend.Job) (*member, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.take(ctx, job.Limits)
+	return p.take(ctx, job.Limits.Scratch)
 }
 
 func (b *Backend) pools() []workers {

@@ -105,7 +105,7 @@ func (b *Backend) startHook(ctx context.Context, h run.HookSpec, limits policy.L
 	if err != nil {
 		return nil, err
 	}
-	m, err := p.take(ctx, workerLimits(limits))
+	m, err := p.take(ctx, limits.Scratch)
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +149,7 @@ func (w *hookWorker) open(ctx context.Context) error {
 	}
 	// The worker keeps the limits that it gets now. Its CPU time is for all its calls.
 	guest := w.guest
-	guest.Limits = workerLimits(guest.Limits)
+	guest.Limits.CPUTime = hookLifetime
 	ending, err := m.Open(ctx, guest)
 	if err == nil && ending.Orphaned {
 		return backend.ErrNotStarted // it died while it compiled

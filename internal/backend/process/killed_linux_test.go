@@ -31,9 +31,9 @@ func orphanage(t *testing.T) *pool {
 func TestForkSurvivesDyingServers(t *testing.T) {
 	p := orphanage(t)
 	killed := 0
-	p.ask = func(ctx context.Context, z *zygote.Zygote, limits policy.Limits, warm bool) (*member, error) {
+	p.ask = func(ctx context.Context, z *zygote.Zygote, scratch policy.Bytes, warm bool) (*member, error) {
 		if killed < 3*maxBarren {
-			neighbours, err := p.forkFrom(ctx, z, limits, warm)
+			neighbours, err := p.forkFrom(ctx, z, scratch, warm)
 			if err != nil {
 				t.Error(err)
 				return nil, err
@@ -43,9 +43,9 @@ func TestForkSurvivesDyingServers(t *testing.T) {
 			z.Close()
 			killed++
 		}
-		return p.forkFrom(ctx, z, limits, warm)
+		return p.forkFrom(ctx, z, scratch, warm)
 	}
-	m, err := p.fork(t.Context(), p.limits, false)
+	m, err := p.fork(t.Context(), p.scratch, false)
 	if err != nil {
 		t.Fatalf("after %d servers: %v", killed, err)
 	}
@@ -60,18 +60,18 @@ func TestForkSurvivesDyingServers(t *testing.T) {
 func TestServersWithoutWorkersAreReported(t *testing.T) {
 	p := orphanage(t)
 	asked, kill := 0, true
-	p.ask = func(ctx context.Context, z *zygote.Zygote, limits policy.Limits, warm bool) (*member, error) {
+	p.ask = func(ctx context.Context, z *zygote.Zygote, scratch policy.Bytes, warm bool) (*member, error) {
 		asked++
 		if kill {
 			z.Close()
 		}
-		return p.forkFrom(ctx, z, limits, warm)
+		return p.forkFrom(ctx, z, scratch, warm)
 	}
-	if m, err := p.fork(t.Context(), p.limits, false); err == nil || asked != maxBarren {
+	if m, err := p.fork(t.Context(), p.scratch, false); err == nil || asked != maxBarren {
 		t.Errorf("%v after %d servers: %v", m, asked, err)
 	}
 	kill = false
-	m, err := p.fork(t.Context(), p.limits, false)
+	m, err := p.fork(t.Context(), p.scratch, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func TestForkSurvivesFailedStart(t *testing.T) {
 		return start(ctx)
 	}
 	p.zygote.Close()
-	m, err := p.fork(t.Context(), p.limits, false)
+	m, err := p.fork(t.Context(), p.scratch, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func TestForkSurvivesFailedStart(t *testing.T) {
 	}
 	p.zygote.Close()
 	failed = 0
-	if _, err := p.fork(t.Context(), p.limits, false); !errors.Is(err, gone) || failed != maxBarren {
+	if _, err := p.fork(t.Context(), p.scratch, false); !errors.Is(err, gone) || failed != maxBarren {
 		t.Errorf("%v after %d starts", err, failed)
 	}
 }
@@ -113,12 +113,12 @@ func TestForkSurvivesFailedStart(t *testing.T) {
 func TestForkEndsWithItsContext(t *testing.T) {
 	p := orphanage(t)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	p.ask = func(ctx context.Context, z *zygote.Zygote, limits policy.Limits, warm bool) (*member, error) {
+	p.ask = func(ctx context.Context, z *zygote.Zygote, scratch policy.Bytes, warm bool) (*member, error) {
 		cancel()
 		z.Close()
-		return p.forkFrom(ctx, z, limits, warm)
+		return p.forkFrom(ctx, z, scratch, warm)
 	}
-	if _, err := p.fork(ctx, p.limits, false); err == nil || ctx.Err() == nil {
+	if _, err := p.fork(ctx, p.scratch, false); err == nil || ctx.Err() == nil {
 		t.Errorf("%v", err)
 	}
 }

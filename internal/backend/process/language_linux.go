@@ -46,7 +46,7 @@ const idleHooks = 2
 // recipeFor imports the modules before the rules scan the library.
 func (b *Backend) recipeFor(preset policy.LanguagePreset) recipe {
 	p := b.options.Policy
-	r := recipe{preload: p.Preload, limits: p.Limits, idle: b.options.Idle, meter: &b.scripts}
+	r := recipe{preload: p.Preload, scratch: p.Limits.Scratch, idle: b.options.Idle, meter: &b.scripts}
 	if preset == noRules {
 		return r
 	}
@@ -54,16 +54,9 @@ func (b *Backend) recipeFor(preset policy.LanguagePreset) recipe {
 	r.language = &zygote.Language{Modules: allowed.Modules, Builtins: allowed.Builtins}
 	r.preload = slices.Concat(p.Preload, p.Language.Modules)
 	if preset == policy.LanguageHook {
-		r.preload, r.idle, r.limits = p.Language.Modules, idleHooks, workerLimits(p.Limits)
-		r.meter = &b.calls
+		r.preload, r.idle, r.meter = p.Language.Modules, idleHooks, &b.calls
 	}
 	return r
-}
-
-// workerLimits returns the limits of a worker for calls with these limits.
-func workerLimits(call policy.Limits) policy.Limits {
-	call.CPUTime = hookLifetime
-	return call
 }
 
 // workersFor returns the workers for a preset. The first caller waits until the fork
@@ -129,7 +122,7 @@ func (b *Backend) Check(ctx context.Context, c run.Check) ([]run.Finding, error)
 		return nil, err
 	}
 	limits := b.options.Policy.Limits
-	m, err := p.take(ctx, limits)
+	m, err := p.take(ctx, limits.Scratch)
 	if err != nil {
 		return nil, err
 	}

@@ -184,7 +184,7 @@ func TestWorkersShareTheRules(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := workers.(*pool).fork(t.Context(), job.Limits, true)
+		m, err := workers.(*pool).fork(t.Context(), job.Limits.Scratch, true)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -42,29 +42,20 @@ type member struct {
 
 func newMember(z *zygote.Zygote) *member { return &member{server: z, replace: func() {}} }
 
-// fits reports whether a worker can serve a run with other limits. A worker can narrow
-// its limits, except for the size of its scratch space. The limit of the result is sent
-// with each guest.
-func fits(run, worker policy.Limits) bool {
-	run.Result = worker.Result
-	_, _, _, wider := run.Above(worker)
-	return !wider && run.Scratch == worker.Scratch
-}
-
 // interpreterShare is the memory for pages that a worker copies from the fork server.
 // They count in its cgroup before the guest uses anything.
 const interpreterShare = 16 * policy.MiB
 
 func groupLimit(l policy.Limits) int64 { return int64(l.Memory + interpreterShare) }
 
-// lease takes a cgroup, and returns the descriptor through which a worker joins it, or
-// -1.
-func (m *member) lease(b *Backend, limits policy.Limits) (join int, err error) {
+// lease takes a cgroup with the usual limit, and returns the descriptor through which a
+// worker joins it, or -1. A run with another limit sets it when it starts.
+func (m *member) lease(b *Backend) (join int, err error) {
 	groups, err := b.groupPool()
 	if err != nil || groups == nil {
 		return -1, err
 	}
-	if m.group, err = groups.Lease(cgroup.Limits{Memory: groupLimit(limits)}); err != nil {
+	if m.group, err = groups.Lease(cgroup.Limits{Memory: groupLimit(b.options.Policy.Limits)}); err != nil {
 		return -1, run.Errorf(run.Internal, "cgroup: %w", err)
 	}
 	if fds := m.group.JoinFDs(); len(fds) == 1 {
@@ -135,7 +126,7 @@ type pool struct {
 
 	// start starts a fork server, and ask forks a worker from it. Tests replace them.
 	start func(context.Context) (*zygote.Zygote, error)
-	ask   func(context.Context, *zygote.Zygote, policy.Limits, bool) (*member, error)
+	ask   func(ctx context.Context, z *zygote.Zygote, scratch policy.Bytes, warm bool) (*member, error)
 
 	ctx     context.Context
 	stop    context.CancelFunc
@@ -168,7 +159,7 @@ func (p *pool) fill() {
 		case <-p.wants:
 		}
 		// When the pool is empty, a caller waits or will wait soon.
-		m, err := p.fork(p.ctx, p.limits, len(p.ready) > 0)
+		m, err := p.fork(p.ctx, p.scratch, len(p.ready) > 0)
 		if err == nil {
 			p.add(m)
 			continue
@@ -187,12 +178,12 @@ func (p *pool) fill() {
 // server dies meanwhile, the next one is asked. The pool counts the deaths, not this
 // function: one filler may see several deaths while another serves all callers, and its
 // error would reach a caller that came after all of them.
-func (p *pool) fork(ctx context.Context, limits policy.Limits, warm bool) (*member, error) {
+func (p *pool) fork(ctx context.Context, scratch policy.Bytes, warm bool) (*member, error) {
 	for {
 		z, err := p.current(ctx)
 		var m *member
 		if err == nil {
-			m, err = p.ask(ctx, z, limits, warm)
+			m, err = p.ask(ctx, z, scratch, warm)
 		}
 		switch {
 		case err == nil:
@@ -225,14 +216,14 @@ func (p *pool) countBarren(z *zygote.Zygote) bool {
 	return p.barren >= maxBarren
 }
 
-func (p *pool) forkFrom(ctx context.Context, z *zygote.Zygote, limits policy.Limits, warm bool) (m *member, err error) {
+func (p *pool) forkFrom(ctx context.Context, z *zygote.Zygote, scratch policy.Bytes, warm bool) (m *member, err error) {
 	began := time.Now()
 	m = newMember(z)
-	join, err := m.lease(p.backend, limits)
+	join, err := m.lease(p.backend)
 	if err != nil {
 		return nil, err
 	}
-	if m.Worker, err = z.Fork(ctx, limits, warm, join, m.letGo); err != nil {
+	if m.Worker, err = z.Fork(ctx, scratch, warm, join, m.letGo); err != nil {
 		m.letGo()
 		return nil, run.Errorf(run.Internal, "%w", err)
 	}
@@ -275,11 +266,11 @@ func (p *pool) server() *zygote.Zygote {
 	return nil
 }
 
-// take returns a worker for these limits. Workers with the policy's limits are ready; one
-// with wider limits is forked on demand, since limits cannot be raised.
-func (p *pool) take(ctx context.Context, limits policy.Limits) (*member, error) {
-	if !fits(limits, p.limits) {
-		return p.fork(ctx, limits, false)
+// take returns a worker. Those that wait have a scratch space of the usual size; one with
+// another size is forked on demand.
+func (p *pool) take(ctx context.Context, scratch policy.Bytes) (*member, error) {
+	if scratch != p.scratch {
+		return p.fork(ctx, scratch, false)
 	}
 	select { // usually ready at once
 	case <-p.ready:

@@ -26,26 +26,26 @@ type singles struct {
 
 func newSingles(ctx context.Context, b *Backend, r recipe) (*singles, error) {
 	s := &singles{backend: b, recipe: r}
-	m, err := s.start(ctx, s.limits)
+	m, err := s.start(ctx, s.scratch)
 	s.ready = m
 	return s, err
 }
 
-func (s *singles) take(ctx context.Context, limits policy.Limits) (*member, error) {
+func (s *singles) take(ctx context.Context, scratch policy.Bytes) (*member, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if m := s.ready; m != nil && fits(limits, s.limits) {
+	if m := s.ready; m != nil && scratch == s.scratch {
 		s.ready = nil
 		return m, nil
 	}
 	if s.stopped {
 		return nil, backend.ErrClosed() // nothing would end another
 	}
-	return s.start(ctx, limits)
+	return s.start(ctx, scratch)
 }
 
-func (s *singles) start(ctx context.Context, limits policy.Limits) (*member, error) {
-	m, err := s.backend.startSingle(ctx, s.recipe, limits)
+func (s *singles) start(ctx context.Context, scratch policy.Bytes) (*member, error) {
+	m, err := s.backend.startSingle(ctx, s.recipe, scratch)
 	if err != nil {
 		return nil, err
 	}
@@ -81,19 +81,19 @@ func (s *singles) clear() {
 }
 
 // startSingle starts a fork server that becomes its only worker.
-func (b *Backend) startSingle(ctx context.Context, r recipe, limits policy.Limits) (*member, error) {
+func (b *Backend) startSingle(ctx context.Context, r recipe, scratch policy.Bytes) (*member, error) {
 	began := time.Now()
 	z, err := zygote.Launch(b.config(r))
 	if err != nil {
 		return nil, b.explain(ctx, err)
 	}
 	m := newMember(z)
-	join, err := m.lease(b, limits)
+	join, err := m.lease(b)
 	if err != nil {
 		z.Abandon()
 		return nil, err
 	}
-	if m.Worker, err = z.Become(ctx, limits, join, m.letGo); err != nil {
+	if m.Worker, err = z.Become(ctx, scratch, join, m.letGo); err != nil {
 		m.letGo()
 		return nil, b.explain(ctx, err)
 	}

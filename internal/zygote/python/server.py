@@ -62,7 +62,7 @@ def main():
     config["parent"] = None
     if config["oneshot"] and not config["language"]:
         config["compiled"] = quick_compiler()
-    config["limit"] = limiter(syscall, config["oneshot"])
+    config["limit"] = limiter(syscall, config["resources"], config["oneshot"])
     config["descriptors"] = [CONTROL] + config["namespaces"]
     if config["landlock"]:
         prepare_rules(config["landlock"], config["home"])

@@ -174,18 +174,24 @@ def install_filter(syscall, program, flags):
     return syscall("seccomp", SECCOMP_SET_MODE_FILTER, flags, header)
 
 
-def limiter(syscall, oneshot):
-    """Returns the function that lowers limits for good: without capabilities none can be
-    raised again. The resource module is faster to call, but loading it takes longer than it
-    saves in one run."""
+def limiter(syscall, resources, oneshot):
+    """Returns the function that reads the limits of the guest from the channel, one value for
+    each resource, and sets them for good: without capabilities none can be raised again. The
+    resource module is faster to call, but loading it takes longer than it saves in one
+    run."""
+    size = 8 * len(resources)
     if oneshot:
         def setrlimit(which, pair):
             syscall("prlimit64", 0, which, u64(pair[0]) + u64(pair[1]), 0)
     else:
         from resource import setrlimit
 
-    def limit(limits):
-        for which, value in limits:
+    def limit():
+        values = size and (posix.read(CHANNEL, size) or posix._exit(0))
+        if size and len(values) != size:
+            raise OSError("%d of %d bytes" % (len(values), size))
+        for i, which in enumerate(resources):
+            value = int.from_bytes(values[8 * i : 8 * i + 8], "little")
             setrlimit(which, (value, value))
 
     return limit

@@ -33,7 +33,14 @@ def receive_rest(data):
     each of them would copy all that came before."""
     while len(data) < 5:
         data += posix.read(CHANNEL, 5 - len(data)) or posix._exit(0)
-    whole, at = memoryview(bytearray(len(data) + missing_bytes(data))), len(data)
+    at, missing = len(data), missing_bytes(data)
+    try:
+        whole = memoryview(bytearray(at + missing))
+    except MemoryError:
+        # The Runner reads no answer before it has sent everything.
+        while missing:
+            missing -= len(posix.read(CHANNEL, min(missing, READ_AT_ONCE)) or posix._exit(0))
+        raise
     whole[:at] = data
     while at < len(whole):
         at += posix.readv(CHANNEL, [whole[at:]]) or posix._exit(0)
@@ -47,8 +54,8 @@ def missing_bytes(data):
 
 
 def decode_start(data):
-    """Decodes a start frame: script, name, context, variables, limits, code, ask,
-    max_answer. See startFields in ending.go."""
+    """Decodes a start frame: script, name, context, variables, code, ask, max_answer. See
+    startFields in ending.go."""
     return marshal.loads(data[5:] if len(data) <= READ_AT_ONCE else memoryview(data)[5:])
 
 
@@ -61,7 +68,7 @@ def warm_up(start, names, compiled):
     """Runs a sample guest through all steps of a real one, except those that can be done
     only once."""
     if not missing_bytes(start):
-        script, name, context, shown, _, code, _, max_answer = decode_start(start)
+        script, name, context, shown, code, _, max_answer = decode_start(start)
         report = run(script, name, context, shown, code, stage(names), compiled, last=False)
         flush()
         frame(b"D", pack(report, max_answer))
@@ -87,9 +94,6 @@ def worker(syscall, config, fds, wanted):
         if not config["oneshot"]:  # a single worker already leads its session
             posix.setsid()
         posix.chdir(config["home"])
-        step = "limits"
-        limit = config["limit"]
-        limit(wanted["limits"])
         step = "landlock"
         if config["landlock"]:
             restrict_paths(syscall, config["landlock"])
@@ -129,25 +133,25 @@ def worker(syscall, config, fds, wanted):
             sys.path[:] = config["guest_path"]
         gc.enable()
         send(frame(b"R", b""))
-        kind, start = receive()
-        step = "narrow limits"
-        if start[4]:
-            limit(start[4])
+        # The limits come before anything that a caller wrote, and hold while it is read.
+        step = "limits"
+        config["limit"]()
     except BaseException as error:
         try:
             send(frame(b"R", marshal.dumps({"step": step, "error": bounded(str, error, 500)}, 2)))
         finally:
             posix._exit(1)
     try:
+        kind, start = receive()
         if kind == b"S":
-            script, name, context, shown, _, code, ask, max_answer = start
+            script, name, context, shown, code, ask, max_answer = start
             how = sharing(config["compiled"], give_code) if ask else config["compiled"]
             report = run(script, name, context, shown, code, space, how)
         elif kind == b"V":
             report = {"end": "checked", "code": 0, "findings": config["rules"].check(start[0], start[1])}
-            max_answer = start[7]
+            max_answer = start[-1]
         else:
-            serve_hook(config["rules"], start[0], start[1], start[7], config["randomness"])
+            serve_hook(config["rules"], start[0], start[1], start[-1], config["randomness"])
             posix._exit(0)
         flush()
         report_frame = frame(b"D", pack(report, max_answer))
