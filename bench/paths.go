@@ -108,7 +108,7 @@ func (b *bench) data(ctx context.Context, t *table) (err error) {
 	}
 	prints := func(name, script string) *act {
 		req := scriptOf(script)
-		req.Streams.Out = io.Discard
+		req.Streams.Out, req.Streams.CaptureLimit = io.Discard, policy.KiB
 		return runs(name, runner, req, ended(run.Succeeded))
 	}
 	pairs := [][2]*act{

@@ -91,10 +91,14 @@ type ModuleRun struct {
 }
 
 // Streams are connected to a guest's standard streams while it runs. Output that is
-// written to them is also in the Result, up to the output limit.
+// written to them is also in the Result.
 type Streams struct {
 	In       io.Reader
 	Out, Err io.Writer
+	// CaptureLimit is how much of the output that is written to Out and Err is also in
+	// the Result; 0 means all of it, up to the output limit. StdoutTruncated and
+	// StderrTruncated do not depend on it.
+	CaptureLimit policy.Bytes
 	// Terminal gives a command its own terminal instead of three pipes. Input comes
 	// from In, and all output goes to Out.
 	Terminal *Terminal

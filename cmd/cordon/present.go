@@ -167,11 +167,10 @@ func notices(res run.Result, how presentation) []notice {
 	for _, s := range []struct {
 		name string
 		cut  bool
-		kept int
 		size policy.Bytes
-	}{{"stdout", res.StdoutTruncated, len(res.Stdout), res.StdoutSize}, {"stderr", res.StderrTruncated, len(res.Stderr), res.StderrSize}} {
+	}{{"stdout", res.StdoutTruncated, res.StdoutSize}, {"stderr", res.StderrTruncated, res.StderrSize}} {
 		if s.cut {
-			all = append(all, warningf("truncated", "%s was cut at %d bytes of %s; -o allows more, up to the policy's maximum", s.name, s.kept, s.size.Rounded()))
+			all = append(all, warningf("truncated", "%s was cut at the output limit: %s were written; -o allows more, up to the policy's maximum", s.name, s.size.Rounded()))
 		}
 	}
 	for _, name := range how.variables {

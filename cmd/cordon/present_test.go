@@ -96,7 +96,7 @@ func TestPresent(t *testing.T) {
 		},
 		{
 			"truncated", run.Result{Outcome: run.Succeeded, Stdout: "abc", StdoutSize: 1000, StdoutTruncated: true}, presentation{}, false, "",
-			"cordon: truncated: stdout was cut at 3 bytes of 1000B; -o allows more, up to the policy's maximum\n",
+			"cordon: truncated: stdout was cut at the output limit: 1000B were written; -o allows more, up to the policy's maximum\n",
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

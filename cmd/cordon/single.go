@@ -8,8 +8,12 @@ import (
 
 	"github.com/cordon-sandbox/cordon"
 	"github.com/cordon-sandbox/cordon/internal/cli"
+	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
+
+// shownLimit is how much of the output is kept beside what is shown.
+const shownLimit = 4 * policy.KiB
 
 // runSingle runs one script or command in a Runner of its own, shows the Result, and
 // returns its exit code.
@@ -25,7 +29,7 @@ func doSingle(ctx context.Context, options cordon.Options, req run.Request, wind
 ) (err error) {
 	stdout, stderr := &tap{ctx: ctx, to: os.Stdout}, &tap{ctx: ctx, to: os.Stderr}
 	if !how.json {
-		req.Streams.Out, req.Streams.Err = stdout, stderr
+		req.Streams.Out, req.Streams.Err, req.Streams.CaptureLimit = stdout, stderr, shownLimit
 	}
 	options.OneShot = true
 	runner, err := cordon.NewRunnerContext(ctx, options)

@@ -65,7 +65,7 @@ func (s *Stream) Finish() Capture {
 
 // Rest reads the buffered data of a pipe whose writers have ended.
 func Rest(file *os.File, limit int64) []byte {
-	s := Sink{Limit: limit}
+	s := Sink{Limit: limit, Keep: limit}
 	s.rest(file)
 	return s.Capture.Data
 }

@@ -32,8 +32,9 @@ type conversation struct {
 	checkCPU time.Time // the earliest time at which the CPU time limit can be reached
 
 	stdout, stderr collector
-	input          string   // the unsent rest of stdin
-	feeding        *os.File // the pipe of a running feeder
+	input          string        // the unsent rest of stdin
+	feeding        *os.File      // the pipe of a running feeder
+	ended          chan struct{} // closed at the end, if bufferOutput was called
 }
 
 // converse starts the clocks of a run.
@@ -52,10 +53,12 @@ func (w *Worker) converse(g Guest) *conversation {
 
 // open starts to serve the streams.
 func (c *conversation) open(g Guest) {
-	sink := output.Sink{Limit: int64(g.Limits.Output), OnLimit: g.OnOutputLimit, Kill: func() { c.worker.Kill(KilledOutput) }}
-	c.stdout = collector{Stream: output.Stream{Sink: sink}, pipe: &c.worker.stdout}
-	c.stderr = collector{Stream: output.Stream{Sink: sink}, pipe: &c.worker.stderr}
-	c.stdout.Live, c.stderr.Live = g.Streams.Out, g.Streams.Err
+	stdout, stderr := output.Sinks(g.Limits, g.OnOutputLimit, g.Streams, func() { c.worker.Kill(KilledOutput) })
+	if !c.again {
+		stdout.OnMuch = c.bufferOutput
+	}
+	c.stdout = collector{Stream: output.Stream{Sink: stdout}, pipe: &c.worker.stdout}
+	c.stderr = collector{Stream: output.Stream{Sink: stderr}, pipe: &c.worker.stderr}
 	c.stdout.start()
 	c.stderr.start()
 	c.prefetch()
@@ -94,8 +97,34 @@ func (c *conversation) memory(took time.Duration) policy.Bytes {
 	return w.peak
 }
 
-// end stops the feeder of the guest's standard input.
+// flushInterval is how often a guest with buffered output writes out its buffer.
+const flushInterval = 20 * time.Millisecond
+
+// bufferOutput makes a guest that prints much buffer its standard output, which otherwise
+// takes a system call for each line. See buffer_output in worker.py.
+func (c *conversation) bufferOutput() {
+	c.ended = make(chan struct{})
+	go func() {
+		flush := time.NewTicker(flushInterval)
+		defer flush.Stop()
+		for {
+			c.worker.pidfd.use(func(fd int) {
+				_ = unix.PidfdSendSignal(fd, unix.SIGURG, nil, 0) // ESRCH: dead already
+			})
+			select {
+			case <-flush.C:
+			case <-c.ended:
+				return
+			}
+		}
+	}()
+}
+
+// end stops the goroutines that serve the guest's streams.
 func (c *conversation) end() {
+	if c.ended != nil {
+		close(c.ended)
+	}
 	if c.feeding != nil {
 		_ = c.feeding.SetWriteDeadline(time.Unix(1, 0)) // wakes the feeder; fails if the feeder has closed the pipe
 	}

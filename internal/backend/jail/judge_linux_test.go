@@ -55,7 +55,7 @@ func TestJudge(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			test.evidence.Limits = policy.DefaultLimits()
-			test.evidence.Stdout = output.Capture{Data: []byte("x"), Size: 2}
+			test.evidence.Stdout = output.Capture{Data: []byte("x"), Size: 2, Dropped: 1}
 			r, err := judge(test.evidence)
 			if err != nil {
 				t.Fatal(err)

@@ -254,9 +254,8 @@ func (g *guest) feed() {
 
 // collect reads the command's output.
 func (g *guest) collect() {
-	sink := output.Sink{Limit: int64(g.job.Limits.Output), OnLimit: g.job.OnOutputLimit, Kill: func() { g.kill(killedOutput) }}
-	g.stdout.Sink, g.stderr.Sink = sink, sink
-	g.stdout.Live, g.stderr.Live = g.job.Streams.Out, g.job.Streams.Err
+	kill := func() { g.kill(killedOutput) }
+	g.stdout.Sink, g.stderr.Sink = output.Sinks(g.job.Limits, g.job.OnOutputLimit, g.job.Streams, kill)
 	g.stdout.Start(g.sandbox.streams.stdout)
 	if g.sandbox.streams.stderr != nil { // a terminal has one output for both
 		g.stderr.Start(g.sandbox.streams.stderr)

@@ -197,9 +197,8 @@ func (g *guest) feed(opening []byte) {
 
 // collect reads the guest's output until all writers have closed it.
 func (g *guest) collect() {
-	sink := output.Sink{Limit: int64(g.job.Limits.Output), OnLimit: g.job.OnOutputLimit, Kill: func() { g.kill(killedOutput) }}
-	g.out, g.err = sink, sink
-	g.out.Live, g.err.Live = g.job.Streams.Out, g.job.Streams.Err
+	kill := func() { g.kill(killedOutput) }
+	g.out, g.err = output.Sinks(g.job.Limits, g.job.OnOutputLimit, g.job.Streams, kill)
 	var readers sync.WaitGroup
 	readers.Go(func() { copyTo(&g.out, g.stdout) })
 	readers.Go(func() { copyTo(&g.err, g.stderr) })

@@ -133,7 +133,7 @@ func TestJudge(t *testing.T) {
 		{"a limit that did no harm", evidence{Command: command, Exit: launch.Exit{Limit: launch.LimitProcesses}}, run.Succeeded, 0, "", ""},
 	} {
 		tt.e.Limits = limits
-		tt.e.Stdout = output.Capture{Data: []byte("out"), Size: 5}
+		tt.e.Stdout = output.Capture{Data: []byte("out"), Size: 5, Dropped: 2}
 		got, _ := judge(tt.e)
 		code := -1
 		if got.ExitCode != nil {

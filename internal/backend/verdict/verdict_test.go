@@ -74,7 +74,7 @@ func TestJudge(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			e := test.evidence
-			e.Limits, e.Stdout = limits, output.Capture{Data: []byte("x"), Size: 2}
+			e.Limits, e.Stdout = limits, output.Capture{Data: []byte("x"), Size: 2, Dropped: 1}
 			r, _ := Judge(e)
 			if r.Outcome != test.outcome || !strings.Contains(r.Error, test.words) || (r.Error == "") != r.OK() {
 				t.Errorf("%s %q, want %s with %q", r.Outcome, r.Error, test.outcome, test.words)

@@ -57,6 +57,8 @@ def main():
         posix.write(CONTROL, ("E%s\0%s" % (step, bounded(str, error, 1000))).encode("utf-8", "replace"))
         posix._exit(1)
 
+    import _signal
+
     # With a pid namespace a worker dies with us. Without one, or if we are the worker, it
     # must ask for a parent death signal.
     config["parent"] = None
@@ -64,6 +66,7 @@ def main():
         config["compiled"] = quick_compiler()
     config["limit"] = limiter(syscall, config["resources"], config["oneshot"])
     config["descriptors"] = [CONTROL] + config["namespaces"]
+    _signal.signal(_signal.SIGURG, buffer_output)
     if config["landlock"]:
         prepare_rules(config["landlock"], config["home"])
     if config["language"] and not config["oneshot"]:

@@ -74,6 +74,19 @@ def warm_up(start, names, compiled):
         frame(b"D", pack(report, max_answer))
 
 
+def buffer_output(number, frame):
+    """Handles the signal that the Runner sends to a guest that prints much: buffers standard
+    output from now on, and writes the buffer out at each further signal."""
+    out = STREAMS[0]
+    try:
+        if out.line_buffering:
+            out.reconfigure(line_buffering=False)
+        else:
+            out.flush()
+    except BaseException:
+        pass  # the guest closed it, or the signal came while it was written to
+
+
 OUT_OF_MEMORY = frame(b"D", raised("MemoryError"))  # made in advance, while there is memory
 
 

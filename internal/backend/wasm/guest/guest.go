@@ -106,9 +106,7 @@ const standardStreams = 3
 func (g *Guest) Adopt(ctx context.Context, job backend.Job) {
 	g.turn = turn{ctx: ctx, limits: job.Limits, fuel: int64(job.Limits.Fuel), tools: job.Tools(), random: rand.Reader}
 	over := func() { g.overflowing = true }
-	sink := output.Sink{Limit: int64(job.Limits.Output), OnLimit: job.OnOutputLimit, Kill: over}
-	g.stdout, g.stderr = sink, sink
-	g.stdout.Live, g.stderr.Live = job.Streams.Out, job.Streams.Err
+	g.stdout, g.stderr = output.Sinks(job.Limits, job.OnOutputLimit, job.Streams, over)
 	g.stdin = strings.NewReader(job.Stdin)
 	if job.Streams.In != nil {
 		g.stdin = &reader{guest: g, from: job.Streams.In}
