@@ -38,14 +38,17 @@ func (b *bench) otherLimits(ctx context.Context, t *table) error {
 	}
 	defaults := with("the default limits", policy.Limits{})
 	others := []*act{
-		with("another wall time", policy.Limits{WallTime: 5 * time.Second}),
-		with("another CPU time", policy.Limits{CPUTime: 5 * time.Second}),
-		with("other memory", policy.Limits{Memory: 128 * policy.MiB}),
-		with("another output limit", policy.Limits{Output: 16 * policy.KiB}),
-		with("other open files", policy.Limits{OpenFiles: 32}),
-		with("other threads", policy.Limits{Threads: 4}),
-		with("all of these", policy.Limits{
-			WallTime: 5 * time.Second, CPUTime: 5 * time.Second, Memory: 128 * policy.MiB, Output: 16 * policy.KiB, OpenFiles: 32, Threads: 4,
+		with("more wall time", policy.Limits{WallTime: 40 * time.Second}),
+		with("more CPU time", policy.Limits{CPUTime: 20 * time.Second}),
+		with("more memory", policy.Limits{Memory: 512 * policy.MiB}),
+		with("a higher output limit", policy.Limits{Output: 200 * policy.KiB}),
+		with("fewer open files", policy.Limits{OpenFiles: 32}),
+		with("fewer threads", policy.Limits{Threads: 4}),
+		with("more of the first four", policy.Limits{
+			WallTime: 40 * time.Second, CPUTime: 20 * time.Second, Memory: 512 * policy.MiB, Output: 200 * policy.KiB,
+		}),
+		with("less of all six", policy.Limits{
+			WallTime: 2 * time.Second, CPUTime: 2 * time.Second, Memory: 32 * policy.MiB, Output: 16 * policy.KiB, OpenFiles: 32, Threads: 1,
 		}),
 	}
 	return b.against(ctx, t, b.few(10, 1), b.few(20, 2), slow, defaults, others...)

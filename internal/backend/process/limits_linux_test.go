@@ -86,7 +86,7 @@ func TestLimitsHoldForContext(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := open(t, Options{Policy: systemPython, Without: without})
 			requireHost(t, b, policy.WallRlimit)
-			for _, size := range []int{100 << 20, 24 << 20} {
+			for _, size := range []int{60 << 20, 24 << 20} {
 				job := jobOf(b, "result = len(context)", strings.Repeat("x", size))
 				job.Limits.Memory = 32 * policy.MiB
 				r := runJob(t, b, job)
