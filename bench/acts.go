@@ -11,9 +11,20 @@ import (
 
 // act is an action that is measured in turns with others, and its times.
 type act struct {
-	name string
-	once func(context.Context) (time.Duration, error)
+	name      string
+	once      func(context.Context) (time.Duration, error)
+	must, aim promise // on its ratio to another act
 	samples
+}
+
+// most promises that the act takes at most so many times as long as what it is compared
+// with, and names the aim; 0 means none.
+func (a *act) most(must, aim float64) *act {
+	a.must = atMost(must, fmt.Sprintf("%v ×", must))
+	if aim > 0 {
+		a.aim = atMost(aim, fmt.Sprintf("%v ×", aim))
+	}
+	return a
 }
 
 // turns measures acts in alternating turns. The first of each turn does not count: it warms
@@ -76,7 +87,7 @@ func (b *bench) against(ctx context.Context, t *table, rounds, each int, pace ti
 	for _, a := range acts {
 		t.add(row{
 			position: rowPaths, Measure: a.name + ", p50", Value: milliseconds(a.p50()), Number: a.p50().Seconds(),
-			Ratio: over(a.p50(), to.p50()), Note: fmt.Sprintf("to %s; p99 %s", to.name, milliseconds(a.p99())),
+			Ratio: over(a.p50(), to.p50()), Must: a.must, Aim: a.aim, Note: fmt.Sprintf("to %s; p99 %s", to.name, milliseconds(a.p99())),
 		})
 	}
 	return nil

@@ -20,7 +20,7 @@ import (
 func (b *bench) failures(ctx context.Context, t *table) error {
 	succeeds := runs("a script that succeeds", b.runner, warmRequest, value(wantWarm))
 	fails := []*act{
-		runs("a script that raises", b.runner, scriptOf("raise ValueError('no')"), ended(run.Raised)),
+		runs("a script that raises", b.runner, scriptOf("raise ValueError('no')"), ended(run.Raised)).most(2, 1.2),
 		runs("a restricted script that raises", b.runner, restricted("raise ValueError('no')"), ended(run.Raised)),
 		runs("a script that raises in the library", b.runner, scriptOf("import json\njson.loads('{')"), ended(run.Raised)),
 		runs("a script with a syntax error", b.runner, scriptOf("x = ="), ended(run.Malformed)),
@@ -34,7 +34,7 @@ func (b *bench) otherLimits(ctx context.Context, t *table) error {
 	with := func(name string, limits policy.Limits) *act {
 		req := warmRequest
 		req.Limits = limits
-		return runs("a request with "+name, b.runner, req, value(wantWarm))
+		return runs("a request with "+name, b.runner, req, value(wantWarm)).most(1.2, 1.05)
 	}
 	defaults := with("the default limits", policy.Limits{})
 	others := []*act{
@@ -115,15 +115,15 @@ func (b *bench) data(ctx context.Context, t *table) (err error) {
 		return runs(name, runner, req, ended(run.Succeeded))
 	}
 	pairs := [][2]*act{
-		{takes("50 MB of context, one string", text, 50*million), plain("json.loads from a pipe", count, text, fmt.Sprint(50*million))},
-		{takes("10 MB of context, records", records, n), plain("json.loads from a pipe", count, records, fmt.Sprint(n))},
+		{takes("50 MB of context, one string", text, 50*million).most(1.5, 1.1), plain("json.loads from a pipe", count, text, fmt.Sprint(50*million))},
+		{takes("10 MB of context, records", records, n).most(1.5, 1.1), plain("json.loads from a pipe", count, records, fmt.Sprint(n))},
 		{
-			runs("20 MB of result", runner, scriptOf("result = "+large), ended(run.Succeeded)),
+			runs("20 MB of result", runner, scriptOf("result = "+large), ended(run.Succeeded)).most(1.3, 0),
 			plain("json.dumps to a pipe", "import json, sys\nsys.stdout.write(json.dumps("+large+"))", "", `"`+strings.Repeat("x", 20*million)+`"`),
 		},
-		{prints("52 MB of output in lines", lines), plain("a plain Python", lines, "", inLines)},
+		{prints("52 MB of output in lines", lines).most(2.5, 1.5), plain("a plain Python", lines, "", inLines)},
 		{prints("52 MB of output in lines", lines), plain("a plain Python -u", lines, "", inLines, "-u")},
-		{prints("52 MB of output in blocks of 64 KiB", blocks), plain("a plain Python", blocks, "", inBlocks)},
+		{prints("52 MB of output in blocks of 64 KiB", blocks).most(1.5, 0), plain("a plain Python", blocks, "", inBlocks)},
 	}
 	for _, pair := range pairs {
 		if err := b.against(ctx, t, b.few(3, 1), b.few(2, 1), time.Millisecond, pair[1], pair[0]); err != nil {

@@ -77,12 +77,12 @@ const (
 	rowCommand
 	rowColdCommand
 	rowProxy
+	rowPaths
 	rowWasm
 	rowHTTP
 	rowMCP
 	rowPython
 	rowSteady
-	rowPaths
 	rowBackToBack
 	rowHookMore
 	rowCommandMore
