@@ -113,14 +113,12 @@ race: ## run the short tests of what has threads under the race detector, where 
 
 check: lint cross race ## formatting, linters, all platforms, the race detector
 
-lint: ## formatting, vet, staticcheck, golangci-lint, the dependency tests
+lint: ## formatting, vet, golangci-lint (with staticcheck), the recorded Go API
 	@scripts/tools
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "gofmt -w needed: $$unformatted"; exit 1; }
 	go vet ./...
-	.cache/bin/staticcheck ./...
 	.cache/bin/golangci-lint run
 	scripts/api check
-	go test ./internal/arch
 
 api: ## compare the exported Go API with the recorded one, in api/
 	scripts/api check
