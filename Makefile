@@ -1,32 +1,31 @@
-# cordon's own commands. `make help` lists them; `make run` and `make test`
-# bring what they need (see scripts/setup), on a fresh machine too.
+# `make help` lists the commands. `make run` and `make test` install what they need, on a
+# fresh machine too; see scripts/setup.
 #
-# Variables that you may set:
-#   VERSION=dev   what `make release` names its archives by
-#   RUNS=20000    how many runs `make soak` does
-#   FUZZTIME=20s  how long `make fuzz` stays with each target
-#   HOSTS=        the kinds of hosts that `make kernels` tries: see scripts/kernels.d/job
+# Variables:
+#   VERSION=dev   the version in the names of the archives of `make release`
+#   RUNS=20000    the number of runs of `make soak`
+#   FUZZTIME=20s  the time of each target of `make fuzz`
+#   HOSTS=        the kinds of hosts for `make kernels`; see scripts/kernels.d/job
 #   TESTFLAGS=    more flags for go test: make test TESTFLAGS='-run Wall -v'
 #   BENCHFLAGS=   flags of the bench: -quick, -strict, -only NAME, -json FILE
 #
-# What the tests find in their environment (set by scripts/test, or by you):
+# Environment variables of the tests, set by scripts/test or by you:
 #   CORDON_TEST_VENV       a virtual environment with numpy and pandas
 #   CORDON_TEST_PYTEST     one with pytest, for the Python package
-#   CORDON_TEST_FRAMEWORKS one with the frameworks that it has adapters for
+#   CORDON_TEST_FRAMEWORKS one with the frameworks for which the package has adapters
 #   CORDON_TEST_SUITE      the directory of CPython's own tests, lib/python3.N/test
-#   CORDON_TEST_NODE       the directory in which scripts/setup installed MCP clients and a validator
-#   CORDON_TEST_WINE       the directory in which scripts/setup made a Windows of Wine's
-#   CORDON_TEST_EXTRAS     none: skip the tests that need an extra (see below), as make test
-#                          does; all: fail where an extra is missing, as make test-all does;
-#                          unset: run them where their extra is set up
-#   CORDON_TEST_LONG=1     all of the corpora of ordinary code: every file of CPython's
-#                          own tests, every script on every CPython; the chart, and what
-#                          `scripts/setup agents` brings; see test-long
-#   CORDON_TEST_AGENTS     the directory in which that installed agents
-#                          The extras are Wine, Node.js with clients of others, agent
-#                          frameworks, clang for WASI and CPython for WebAssembly
-#   CORDON_REQUIRE_HOST=1  what the host lacks fails a test instead of skipping
-#                          it; .ci/run sets it, so that no skip hides a hole
+#   CORDON_TEST_NODE       the directory with MCP clients and a validator for Node.js
+#   CORDON_TEST_WINE       the directory with Wine's Windows
+#   CORDON_TEST_AGENTS     the directory with agents (scripts/setup agents)
+#   CORDON_TEST_EXTRAS     none: skip the tests that need an extra, as make test does;
+#                          all: fail if an extra is missing, as make test-all does;
+#                          unset: run them if their extra is installed. The extras are
+#                          Wine, Node.js with other projects' clients, agent frameworks,
+#                          clang for WASI and CPython for WebAssembly
+#   CORDON_TEST_LONG=1     test all of the corpora: every file of CPython's own tests, every
+#                          script on every CPython, the chart, the agents; see test-long
+#   CORDON_REQUIRE_HOST=1  fail a test if the host lacks something, instead of skipping it;
+#                          .ci/run sets it
 
 VERSION    ?= dev
 RUNS       ?= 20000
@@ -35,8 +34,8 @@ TESTFLAGS  ?=
 BENCHFLAGS ?=
 HOSTS      ?=
 
-# Static and without paths of the machine that built it: one binary runs on
-# every distribution, and the same source gives the same bytes.
+# Static and without paths of the build machine: one binary runs on every distribution,
+# and builds are reproducible.
 BUILD := CGO_ENABLED=0 go build -trimpath -ldflags '-s -w'
 
 .DEFAULT_GOAL := help
@@ -48,20 +47,20 @@ help: ## list the commands
 run: build ## run two scripts behind the walls: a result, and what was blocked
 	@scripts/setup run
 	bin/cordon run -v result examples/untrusted.py
-	@# The second one does not catch its denials: it fails, and cordon says why.
+	@# The second one does not catch its errors: it fails, and cordon explains why.
 	@echo 'bin/cordon run examples/hostile.py'; bin/cordon run examples/hostile.py; \
 	  code=$$?; echo "exit code $$code"; test $$code -eq 1
 
-# The linker writes its file through a memory map, and the kernel's cache keeps it
-# in single pages. A copy lies there in large pieces, and starts a tenth faster.
+# The linker writes through a memory map, so the page cache has its file in single pages.
+# A copy is cached in large folios, and starts 10 % faster.
 build: ## build bin/cordon, and bin/cordond beside it
 	@mkdir -p bin
 	$(BUILD) -o bin/cordon.linked ./cmd/cordon
 	@cp bin/cordon.linked bin/cordon.copied && mv bin/cordon.copied bin/cordon && rm bin/cordon.linked
 	$(BUILD) -o bin/cordond ./cmd/cordond
 
-# Debian's CPython as a WebAssembly module, for where no kernel puts up walls. It takes
-# minutes once, and nothing while its sources and tools stay the same.
+# Debian's CPython as a WebAssembly module, for hosts without kernel walls. It takes
+# minutes once, and is built again only if its sources or tools change.
 python-wasm: ## build bin/python-wasm.zip
 	@scripts/setup python-wasm
 	scripts/python-wasm
@@ -73,9 +72,9 @@ wheel: build ## build the Python package with the binaries in it, in dist/
 release: python-wasm ## make the archives of all platforms in dist/, as VERSION
 	scripts/release $(VERSION)
 
-# The set-up waits for downloads and for one processor: vet, and the compiler that
-# makes what the tests link, have the other. Many tests wait, so that three packages
-# at a time keep two processors busy, and the longest ones come first.
+# The set-up mostly waits for downloads. Meanwhile vet runs, and the packages that the
+# tests link are compiled. Many tests wait, so three packages at a time keep two cores
+# busy. The longest packages come first.
 define run-tests
 @scripts/setup $@ & go vet ./... && go list -export -test ./... >/dev/null; \
   vetted=$$?; wait $$! && exit $$vetted
@@ -95,19 +94,15 @@ test-long: ## run all tests, and all of CPython's own on every CPython
 	@CORDON_TEST_LONG=1 scripts/setup test-all && scripts/setup agents
 	CORDON_TEST_LONG=1 scripts/test -timeout 90m $(TESTFLAGS) ./...
 
-# Under the race detector is what has threads. These packages have none, or none that
-# a test of theirs has at work; and these tests are about what the guest does, which
-# the detector does not see, or have one thread and much to do.
-RACELESS_PACKAGES := bench|bench/proc|bench/soak|compat|policy|python|run|internal/(arch|doctor|elf|hostfeature|jobobject|landlock|policyfile|pythonwasm|report|script|seatbelt|seccomp|seccomp/compile|wasmbin|wine)
-RACELESS_TESTS := ^Test(Containment.*|EachWallMatters|AttemptsEscapeWithoutWalls|$\
-  TheCountIsTrue|AMillionFiles|Guest|ADirectoryIsNotCutSilently|$\
-  HostileCommandsAreBounded|ManyOrdinaryArgumentsAreJudged)$$
+# These packages are not tested under the race detector: they or their tests have no
+# threads, or test what guests do. Single tests: see hosttest.NotUnderRace.
+RACELESS_PACKAGES := bench|bench/proc|bench/soak|compat|policy|python|run|internal/(arch|backend/jail/containtest|backend/jail/toolstest|doctor|elf|hostfeature|jobobject|landlock|policyfile|pythonwasm|report|script|seatbelt|seccomp|seccomp/compile|wasmbin|wine)
 
-# The race detector needs a C compiler, which cordon itself never does.
-race: ## run the short tests of what has threads under the race detector, where gcc is installed
+# The race detector needs a C compiler. Nothing else does.
+race: ## run the short tests under the race detector, where gcc is installed
 	@if command -v gcc >/dev/null; then \
-	  echo 'CGO_ENABLED=1 go test -race -short, of what has threads'; \
-	  CGO_ENABLED=1 scripts/test -p 3 -race -short -timeout 40m -skip '$(RACELESS_TESTS)' \
+	  echo 'CGO_ENABLED=1 go test -race -short, of packages with threads'; \
+	  CGO_ENABLED=1 scripts/test -p 3 -race -short -timeout 40m \
 	    $$(go list ./... | grep -vE '/cordon/($(RACELESS_PACKAGES))$$'); \
 	else echo 'race: no gcc, skipped'; fi
 
@@ -152,11 +147,11 @@ kernels: ## boot Debian 12's kernel in a virtual machine and run doctor --prove 
 picture: ## draw docs/picture.svg, the terminal in README.md, from real runs
 	go test ./cmd/cordond -count=1 -run '^TestPicture$$' -update-picture
 
-generate: ## make the generated files anew: seccomp programs and tables
+generate: ## generate seccomp programs, tables and bytecode
 	go generate ./...
 
 fmt: ## format all Go files
 	gofmt -w .
 
-clean: ## remove what was built, the linters and the virtual environment too
+clean: ## remove everything that was built or installed: bin, dist, .cache
 	rm -rf bin dist .cache

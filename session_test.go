@@ -18,9 +18,7 @@ import (
 // withBundledPython returns p with the Python that scripts/python-wasm builds.
 func withBundledPython(t *testing.T, p policy.Policy) policy.Policy {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("to load CPython takes the race detector seconds")
-	}
+	hosttest.Slow(t, "loading CPython takes seconds under the race detector")
 	p.PythonWasm = hosttest.NeedsExtra(t, hosttest.PythonWasm)
 	return p
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/cordon-sandbox/cordon/internal/hosttest"
 	"io"
 	"os"
 	"os/exec"
@@ -28,6 +29,7 @@ const nakedPatience = 500 * time.Millisecond
 // shows nothing when it is held. Each script runs in a plain interpreter, and has to report
 // an escape, touch a canary, run past its limit or flood its output.
 func TestAttemptsEscapeWithoutWalls(t *testing.T) {
+	hosttest.NotUnderRace(t, "it tests walls, which the detector does not see")
 	const python = "/usr/bin/python3"
 	if _, err := os.Stat(python); err != nil {
 		missing(t, "no "+python)

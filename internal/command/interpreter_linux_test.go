@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cordon-sandbox/cordon/internal/hosttest"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
@@ -110,6 +111,7 @@ func TestKnownGaps(t *testing.T) {
 // The cost of a check is bounded by the length of the command line, because agents write
 // command lines.
 func TestHostileCommandsAreBounded(t *testing.T) {
+	hosttest.NotUnderRace(t, "it has one thread and much to do")
 	g := newFixture(t)
 	for i := range 38 { // each link doubles the length of the path
 		target := "l" + string(rune('A'+i+1))
@@ -137,6 +139,7 @@ func TestHostileCommandsAreBounded(t *testing.T) {
 
 // A command line of the greatest length that the kernel accepts is checked completely.
 func TestManyOrdinaryArgumentsAreJudged(t *testing.T) {
+	hosttest.NotUnderRace(t, "it has one thread and much to do")
 	g := newFixture(t)
 	argv := append([]string{"ls"}, slices.Repeat([]string{"sub/deep/data.txt"}, 50_000)...)
 	g.allowed(argv...)

@@ -18,6 +18,15 @@ func OnlyLong(t testing.TB, why string) {
 	}
 }
 
+// NotUnderRace skips a test under the race detector, with which it would take long and show
+// nothing more.
+func NotUnderRace(t testing.TB, why string) {
+	t.Helper()
+	if underRace {
+		t.Skip(why + ": not under the race detector")
+	}
+}
+
 // Slow skips a test in short runs, which are those under the race detector and as another
 // user. `make test` runs it.
 func Slow(t testing.TB, why string) {

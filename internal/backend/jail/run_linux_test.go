@@ -35,9 +35,7 @@ print("all of it")
 
 // A command ends even if another process holds its output open.
 func TestCommandEndsWhileAnotherHoldsItsOutput(t *testing.T) {
-	if hosttest.UnderRace {
-		t.Skip("commands are tried without the race detector")
-	}
+	hosttest.NotUnderRace(t, "it runs a real program")
 	b := openBackend(t, policy.Policy{AllowInterpreters: true})
 	workspace := t.TempDir()
 	python := func(script string) []string { return []string{"/usr/bin/python3", "-c", script} }

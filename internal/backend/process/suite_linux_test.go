@@ -17,8 +17,11 @@ func opener(t *testing.T, p policy.Policy) backend.Backend {
 	return open(t, Options{Policy: p, Idle: 4})
 }
 
-func TestContract(t *testing.T)    { backendtest.Contract(t, opener, policy.Policy{}) }
-func TestContainment(t *testing.T) { backendtest.Containment(t, opener, policy.Policy{}) }
+func TestContract(t *testing.T) { backendtest.Contract(t, opener, policy.Policy{}) }
+func TestContainment(t *testing.T) {
+	hosttest.NotUnderRace(t, "it tests walls, which the detector does not see")
+	backendtest.Containment(t, opener, policy.Policy{})
+}
 
 // oneShots opens a new backend for every job, as the command line does.
 type oneShots struct{ options Options }
@@ -55,17 +58,20 @@ func openOneShots(_ *testing.T, p policy.Policy) backend.Backend {
 
 func TestContractOfOneShots(t *testing.T) { backendtest.Contract(t, openOneShots, policy.Policy{}) }
 func TestContainmentOfOneShots(t *testing.T) {
+	hosttest.NotUnderRace(t, "it tests walls, which the detector does not see")
 	backendtest.Containment(t, openOneShots, policy.Policy{})
 }
 
 // The same in an unprivileged container, as a user and as root.
 func TestContainmentInDegradedHost(t *testing.T) {
+	hosttest.NotUnderRace(t, "it tests walls, which the detector does not see")
 	inDegradedHost(t, func() { backendtest.Containment(t, opener, systemPython) })
 }
 
 // As on Linux 6.1, whose Landlock covers neither truncation nor signals: the remaining
 // walls must stop the same attempts.
 func TestContainmentInOldDegradedHost(t *testing.T) {
+	hosttest.NotUnderRace(t, "it tests walls, which the detector does not see")
 	inDegradedHost(t, func() { backendtest.Containment(t, oldOpener, systemPython) })
 }
 

@@ -2,6 +2,7 @@ package process
 
 import (
 	"fmt"
+	"github.com/cordon-sandbox/cordon/internal/hosttest"
 	"net"
 	"os"
 	"path/filepath"
@@ -169,6 +170,7 @@ func TestEveryWallHasATest(t *testing.T) {
 }
 
 func TestEachWallMatters(t *testing.T) {
+	hosttest.NotUnderRace(t, "it tests walls, which the detector does not see")
 	t.Setenv("CORDON_TEST_CANARY", "secret")
 	canaries := plant(t)
 	for _, test := range wallTests {

@@ -53,6 +53,7 @@ func (b bench) script(req run.Request) run.Result {
 
 func TestContract(t *testing.T) { backendtest.Contract(t, openPython, policy.Policy{}) }
 func TestContainment(t *testing.T) {
+	hosttest.NotUnderRace(t, "it tests walls, which the detector does not see")
 	hosttest.Slow(t, "takes long under the race detector")
 	backendtest.Containment(t, openPython, policy.Policy{})
 }

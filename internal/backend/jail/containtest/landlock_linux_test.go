@@ -4,16 +4,12 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/cordon-sandbox/cordon/internal/hosttest"
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
 // TestContainmentByLandlockAlone removes the walls in front of Landlock: a command with all
 // capabilities in its namespace still cannot change a mount.
 func TestContainmentByLandlockAlone(t *testing.T) {
-	if hosttest.UnderRace {
-		t.Skip("walls are tested without the race detector")
-	}
 	others := slices.DeleteFunc(slices.Clone(setupWalls), func(w policy.Wall) bool { return w == policy.WallLandlock })
 	suite := newSuite(t, policy.JailNative)
 	suite.backend = suite.open(t, suite.policy, others)

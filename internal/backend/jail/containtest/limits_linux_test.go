@@ -17,7 +17,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/cordon-sandbox/cordon/internal/cgroup"
-	"github.com/cordon-sandbox/cordon/internal/hosttest"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -168,9 +167,6 @@ func plantOut(t *testing.T, s *scene) {
 // limit. A change to an existing file is not evidence unless the free space of the file system
 // shrank by the limit, so no other program may write that much at the same time.
 func TestContainOldFiles(t *testing.T) {
-	if hosttest.UnderRace {
-		t.Skip("walls are tested without the race detector")
-	}
 	var alone sync.Mutex
 	eachBackend(t, func(t *testing.T, suite *suite) {
 		alone.Lock()
@@ -222,9 +218,6 @@ func plantNoise(t *testing.T, s *scene) {
 }
 
 func TestContainLimits(t *testing.T) {
-	if hosttest.UnderRace {
-		t.Skip("walls are tested without the race detector")
-	}
 	eachBackend(t, func(t *testing.T, suite *suite) {
 		for _, l := range limitTests {
 			t.Run(l.name, func(t *testing.T) {

@@ -15,7 +15,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/cordon-sandbox/cordon/internal/hosttest"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -119,9 +118,6 @@ func TestContainNeighbors(t *testing.T) {
 // TestContainNeighborsCanMeet checks that without walls two commands can communicate through
 // each of these objects.
 func TestContainNeighborsCanMeet(t *testing.T) {
-	if hosttest.UnderRace {
-		t.Skip("walls are tested without the race detector")
-	}
 	suite := newSuite(t, policy.JailNative)
 	s := suite.scene(t, attempt{}, suite.bait)
 	meetingPoints(s)

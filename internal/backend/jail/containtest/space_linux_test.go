@@ -13,7 +13,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/cordon-sandbox/cordon/internal/hosttest"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -65,9 +64,6 @@ func checkDiskUse(t *testing.T, s *scene, _ run.Result) {
 }
 
 func TestContainSpace(t *testing.T) {
-	if hosttest.UnderRace {
-		t.Skip("walls are tested without the race detector")
-	}
 	eachBackend(t, func(t *testing.T, suite *suite) {
 		for _, l := range spaceTests {
 			t.Run(l.name, func(t *testing.T) {
@@ -100,9 +96,6 @@ var watchedTests = []limitTest{
 // TestContainWatchedMemory checks the limit on memory without a cgroup, where the total memory
 // of all processes is sampled.
 func TestContainWatchedMemory(t *testing.T) {
-	if hosttest.UnderRace {
-		t.Skip("walls are tested without the race detector")
-	}
 	eachBackend(t, func(t *testing.T, suite *suite) {
 		suite.backend = suite.open(t, suite.policy, []policy.Wall{policy.WallCgroup})
 		for _, l := range watchedTests {
@@ -389,9 +382,6 @@ func withoutFirstThread(f func() error) error {
 // TestContainProcessesExactly checks that a command gets exactly as many processes as the limit,
 // counting each thread.
 func TestContainProcessesExactly(t *testing.T) {
-	if hosttest.UnderRace {
-		t.Skip("walls are tested without the race detector")
-	}
 	eachBackend(t, func(t *testing.T, suite *suite) {
 		for name, without := range map[string][]policy.Wall{"cgroup": nil, "rlimit": {policy.WallCgroup}} {
 			t.Run(name, func(t *testing.T) {

@@ -428,9 +428,6 @@ func attempts() []attempt {
 
 // TestContainment makes all attempts on each backend; none may escape.
 func TestContainment(t *testing.T) {
-	if hosttest.UnderRace {
-		t.Skip("walls are tested without the race detector")
-	}
 	eachBackend(t, func(t *testing.T, suite *suite) {
 		t.Run("attempts", func(t *testing.T) {
 			for _, a := range attempts() {
@@ -449,9 +446,6 @@ func TestContainment(t *testing.T) {
 // TestContainmentByMountsAlone makes the attempts without Landlock, which covers the same paths
 // as the mounts: kernels may lack it, and one wall must not hide a hole in the other.
 func TestContainmentByMountsAlone(t *testing.T) {
-	if hosttest.UnderRace {
-		t.Skip("walls are tested without the race detector")
-	}
 	suite := newSuite(t, policy.JailNative)
 	suite.backend = suite.open(t, suite.policy, []policy.Wall{policy.WallLandlock})
 	for _, a := range slices.Concat(fileAttempts(), procFileAttempts(), keyAttempts(), readOnlyAttempts(), deviceAttempts()) {
@@ -471,9 +465,6 @@ func TestContainmentByMountsAlone(t *testing.T) {
 // TestContainmentAttemptsCanSucceed makes each attempt where it must escape: an attempt that
 // never works proves nothing.
 func TestContainmentAttemptsCanSucceed(t *testing.T) {
-	if hosttest.UnderRace {
-		t.Skip("walls are tested without the race detector")
-	}
 	suite := newSuite(t, policy.JailNative)
 	for _, a := range attempts() {
 		t.Run(a.wall+"/"+a.name, func(t *testing.T) {

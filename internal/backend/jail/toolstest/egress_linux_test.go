@@ -12,9 +12,6 @@ import (
 
 // TestToolsEgress runs in a private internet: see inInternet.
 func TestToolsEgress(t *testing.T) {
-	if hosttest.UnderRace {
-		t.Skip("real programs run without the race detector")
-	}
 	if !inInternet(t) {
 		return
 	}

@@ -23,9 +23,6 @@ var jails = []policy.JailBackend{policy.JailNative, policy.JailBwrap}
 // eachJail runs a test with the policy for commands, once for each jail.
 func eachJail(t *testing.T, test func(t *testing.T, p policy.Policy)) {
 	t.Helper()
-	if hosttest.UnderRace {
-		t.Skip("real programs run without the race detector")
-	}
 	for _, builder := range jails {
 		t.Run(string(builder), func(t *testing.T) {
 			if builder == policy.JailBwrap {

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/tetratelabs/wazero/experimental/sys"
+
+	"github.com/cordon-sandbox/cordon/internal/hosttest"
 )
 
 func TestReadAndWriteFile(t *testing.T) {
@@ -124,6 +126,7 @@ func TestDirectoriesAreReadInPieces(t *testing.T) {
 
 // A request for too many names fails, because wazero takes a short list for the whole.
 func TestLongListingFailsInsteadOfBeingCut(t *testing.T) {
+	hosttest.NotUnderRace(t, "it has one thread and much to do")
 	w := newWorld(t, true, generous)
 	for i := range maxNames {
 		if err := os.Link(filepath.Join(w.granted, "in.txt"), filepath.Join(w.granted, "empty", fmt.Sprint(i))); err != nil {

@@ -111,6 +111,7 @@ const (
 
 // The attacks through wazero, by a real guest.
 func TestGuest(t *testing.T) {
+	hosttest.NotUnderRace(t, "it has one thread and much to do")
 	g := newGuests(t)
 	t.Run("works inside", func(t *testing.T) {
 		w := newWorld(t, true, generous)

@@ -9,6 +9,8 @@ import (
 	"weak"
 
 	"github.com/tetratelabs/wazero/experimental/sys"
+
+	"github.com/cordon-sandbox/cordon/internal/hosttest"
 )
 
 // heap returns the memory in use.
@@ -23,6 +25,7 @@ func heap() int64 {
 // Whatever a guest does, the host uses no more memory than is counted, with a tolerance of a
 // third.
 func TestCountIsAtLeastTheMemory(t *testing.T) {
+	hosttest.NotUnderRace(t, "it has one thread and much to do")
 	const size = 16 << 20
 	long := func(i int) string { return fmt.Sprintf("%0255d", i) }
 	until := func(do func(i int) sys.Errno) {

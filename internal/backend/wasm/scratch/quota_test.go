@@ -13,6 +13,7 @@ import (
 
 	"github.com/cordon-sandbox/cordon/internal/backend/wasm/guestfs"
 	"github.com/cordon-sandbox/cordon/internal/backend/wasm/rootfs"
+	"github.com/cordon-sandbox/cordon/internal/hosttest"
 )
 
 // Each way to use memory is tried until it is refused.
@@ -175,6 +176,7 @@ func TestRemovedFilesReleaseTheirSize(t *testing.T) {
 }
 
 func TestMillionFiles(t *testing.T) {
+	hosttest.NotUnderRace(t, "it has one thread and much to do")
 	w := newWorld(t, plenty)
 	made := 0
 	for i := range 1_000_000 {
