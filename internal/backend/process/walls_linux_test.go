@@ -2,7 +2,6 @@ package process
 
 import (
 	"fmt"
-	"github.com/cordon-sandbox/cordon/internal/hosttest"
 	"net"
 	"os"
 	"path/filepath"
@@ -12,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/cordon-sandbox/cordon/internal/hosttest"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
