@@ -1,5 +1,5 @@
 // Package openhooks keeps the hooks that callers of a frontend have opened, by their ids,
-// and says what a call of one is. HTTP and JSON lines share it.
+// and defines the calls of a hook. HTTP and JSON lines share it.
 package openhooks
 
 import (
@@ -91,7 +91,7 @@ func (t *Table) countOut(owner string) {
 	}
 }
 
-// Add makes a hook known for which there is a reservation, and returns its id.
+// Add adds a hook for which there is a reservation, and returns its id.
 func (t *Table) Add(owner, script string, h Hook) (id string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -228,7 +228,7 @@ func (t *Table) closeOne(one *Open) {
 	}
 }
 
-// Len is how many hooks are open.
+// Len returns the number of open hooks.
 func (t *Table) Len() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -12,12 +12,13 @@ import (
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
-// All gives the tiers, the weakest first.
+// All returns the tiers, the weakest first.
 func All() backend.Tiers {
 	return backend.Tiers{
 		{
-			// Opened, never run: see process. One worker serves many calls, and what one
-			// call leaves there the next one finds. So it is for platform code alone.
+			// Hooks are opened, not run; see process. One worker serves many calls, and a
+			// call finds what an earlier one left there. So this tier is only for platform
+			// code.
 			Name: policy.TierHook, Trust: policy.TrustPlatform,
 		},
 		{
@@ -26,9 +27,9 @@ func All() backend.Tiers {
 			Start:  started(startProcess),
 		},
 		{
-			// Enough for user code: such a guest has no system calls at all. Not for
-			// third-party code: it runs inside the Runner's own process, and no kernel wall
-			// stands behind a bug of the compiler.
+			// Strong enough for user code: the guest has no system calls. Not for third-party
+			// code: it runs in the Runner's own process, where no kernel wall contains a bug of
+			// the compiler.
 			Name: policy.TierWasm, Runs: []policy.Guest{policy.GuestScript, policy.GuestModule}, ByName: []policy.Guest{policy.GuestScript}, Trust: policy.TrustUser,
 			Offers: []backend.Feature{backend.Modules, backend.Sessions, backend.Tools, backend.Determinism},
 			Start:  started(startWasm),
@@ -57,8 +58,8 @@ func startJail(_ context.Context, o backend.Options) (*jail.Backend, error) {
 	return jail.New(jail.Options{Policy: o.Policy, Load: o.Load, OneShot: o.OneShot})
 }
 
-// started gives a Start for a constructor. After an error there is no backend: a nil
-// pointer in an interface would look like one.
+// started returns a Start for a constructor. After an error it returns a nil interface; a
+// nil pointer in an interface would not be nil.
 func started[B backend.Backend](start func(context.Context, backend.Options) (B, error)) func(context.Context, backend.Options) (backend.Backend, error) {
 	return func(ctx context.Context, o backend.Options) (backend.Backend, error) {
 		b, err := start(ctx, o)

@@ -57,7 +57,7 @@ func TestTierOfARequestWithoutTier(t *testing.T) {
 	}
 }
 
-// The next tier for strangers' scripts needs no other change than its Start.
+// A new tier for third-party scripts only needs its Start.
 func TestGVisorServesStrangersOnceItStarts(t *testing.T) {
 	all := All()
 	i := slices.IndexFunc(all, func(t backend.Tier) bool { return t.Name == policy.TierGVisor })

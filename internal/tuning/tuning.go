@@ -1,28 +1,28 @@
-// Package tuning names the optimizations of the process tier that change only how fast it
-// is, so that the bench can leave each of them out and measure what it gives. They cost
-// code: one that the bench does not show is to be deleted.
+// Package tuning names the optimizations of the process tier that change only its speed, so
+// that the bench can turn off each of them and measure its effect. An optimization without
+// an effect in the bench must be deleted.
 package tuning
 
-// Set is some optimizations.
+// Set is a set of optimizations.
 type Set uint8
 
 // The optimizations.
 const (
-	// Bytecode compiles the bootstrap and the language rules ahead (internal/zygote/bytecode.go).
+	// Bytecode compiles the bootstrap and the language rules ahead of time (internal/zygote/bytecode.go).
 	Bytecode Set = 1 << iota
-	// CodeCache compiles a script that comes again once (internal/zygote/codes.go).
+	// CodeCache keeps the compiled code of scripts that run again (internal/zygote/codes.go).
 	CodeCache
 	// LargePages moves the interpreter's code into large pages (internal/zygote/code_linux.go).
 	LargePages
-	// Polling looks for the answer of a short run without sleeping
+	// Polling waits for the answer of a short run without sleeping
 	// (internal/zygote/conversation_linux.go).
 	Polling
 
-	// All are all of them.
+	// All is the set of all optimizations.
 	All = Bytecode | CodeCache | LargePages | Polling
 )
 
-// Has says whether all of some are in the set.
+// Has reports whether the set contains all of some.
 func (s Set) Has(some Set) bool { return s&some == some }
 
 // Named is an optimization with its name.
@@ -31,7 +31,7 @@ type Named struct {
 	Set
 }
 
-// Each gives all optimizations one by one.
+// Each returns all optimizations one by one.
 func Each() []Named {
 	return []Named{
 		{"bytecode", Bytecode}, {"code cache", CodeCache}, {"large pages", LargePages}, {"polling", Polling},

@@ -1,17 +1,18 @@
-// Package verdict judges how a guest ended. Each tier gathers evidence; Judge, which is
-// pure, draws the same conclusion from the same evidence in all of them.
+// Package verdict decides how a guest ended. Each tier gathers evidence. Judge is a pure
+// function, so that all tiers draw the same conclusion from the same evidence.
 //
-// It looks in this order:
+// It checks, in this order:
 //
-//  1. the guest needs more memory than its limit before it begins;
-//  2. the Runner ended it, and why;
-//  3. its process or module ended: a trap, a signal, an exit code. A failure after a limit
-//     refused it something is the end of that limit;
-//  4. the bytes that it sent are not a report;
+//  1. whether the guest needs more memory than its limit before it starts;
+//  2. whether and why the Runner killed it;
+//  3. how its process or module ended: a trap, a signal, an exit code. A guest that fails
+//     after a limit refused it something has reached that limit;
+//  4. whether the bytes that it sent are a report;
 //  5. its report, or its value.
 //
-// What the host saw goes before what the guest says. A report that came in time counts even
-// if a clock fires behind it, but not if the guest had written too much before.
+// What the host observed overrides what the guest reports. A report that arrived in time
+// counts even if a time limit is reached right after it, but not if the guest wrote too much
+// output before it.
 package verdict
 
 import (
@@ -26,40 +27,39 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Evidence is all that is known about a run that is over.
+// Evidence is everything that is known about a run that has ended.
 type Evidence struct {
 	Guest          Guest
 	Limits         policy.Limits
 	Stdout, Stderr output.Capture
-	// Usage is what was measured, but for output and result.
+	// Usage is what was measured, without output and result.
 	Usage      run.Usage
 	Violations []run.Violation
 
-	// TooLarge says why the guest could not begin within its memory limit.
+	// TooLarge says why the guest could not start within its memory limit.
 	TooLarge error
-	// Killed is why the Runner ended the guest: the key of a limit, or one of the
-	// reasons below. Anything else is no reason to fail.
+	// Killed is why the Runner killed the guest: the key of a limit, or one of the
+	// reasons below. Other values do not make the run fail.
 	Killed string
 	// Exit is how the guest's process ended; nil if that is not known.
 	Exit *Exit
-	// Trap is what the guest did that its machine does not allow; nil if it did nothing.
+	// Trap is the trap that ended a module; nil if there was none.
 	Trap *Trap
-	// Refused are the limits that refused the guest something, by their keys. A guest
-	// that fails afterwards fails for the first of them; memory goes before CPU time, and
-	// CPU time before the rest.
+	// Refused has the keys of the limits that refused the guest something. A guest that
+	// fails afterwards has reached one of them: memory, else CPU time, else the first.
 	Refused []string
 
-	// Report is what a script reported, nil if nothing. Malformed says what is wrong with
-	// the bytes on its channel.
+	// Report is the report of a script, nil if there is none. Malformed says what is wrong
+	// with the bytes on its channel.
 	Report    wire.Dict
 	Malformed error
-	// Restricted says that the language rules were in force.
+	// Restricted says that the language rules applied.
 	Restricted bool
-	// Value is what a module gave back, nil if it gives nothing.
+	// Value is what a module returned, nil if it returns nothing.
 	Value *Value
 }
 
-// Guest is what a guest is called in messages.
+// Guest is the word for a guest in messages.
 type Guest string
 
 // The guests of the tiers.
@@ -69,7 +69,7 @@ const (
 	Module  Guest = "module"
 )
 
-// Reasons to end a guest that are not limits.
+// Reasons to kill a guest other than limits.
 const (
 	Canceled  = "canceled"
 	Hammering = "hammering"
@@ -82,7 +82,7 @@ type Exit struct {
 	Signal string
 }
 
-// Trap is a trap of a module, in words, with the calls that led to it.
+// Trap describes a trap of a module, with the calls that led to it.
 type Trap struct {
 	Message string
 	Trace   string
@@ -90,15 +90,16 @@ type Trap struct {
 
 func (e Exit) failed() bool { return e.Code != 0 || e.Signal != "" }
 
-// Value is what a module gave back.
+// Value is what a module returned.
 type Value struct {
 	JSON json.RawMessage
-	// Wrong says why it is none, and TooLarge that it is above the limit on results.
+	// Wrong says why it is not valid, and TooLarge that it is above the limit on results.
 	Wrong    string
 	TooLarge bool
 }
 
-// Judge draws the conclusion. The OSError is what an uncaught one of a script's was about.
+// Judge returns the Result for the evidence, and the fields of an uncaught OSError of a
+// script.
 func Judge(e Evidence) (run.Result, report.OSError) {
 	r := output.Result(e.Stdout, e.Stderr)
 	used := r.Usage.Output
@@ -128,7 +129,7 @@ func end(r *run.Result, o run.Outcome, format string, args ...any) {
 	r.Outcome, r.Error = o, fmt.Sprintf(format, args...)
 }
 
-// reached makes a limit the end of the run. It reports whether the key is one.
+// reached sets the outcome of a limit. It reports whether the key is that of a limit.
 func (e Evidence) reached(r *run.Result, key string) bool {
 	limit, known := policy.LimitNamed(key)
 	if known && limit.Outcome != "" {
@@ -137,20 +138,20 @@ func (e Evidence) reached(r *run.Result, key string) bool {
 	return known && limit.Outcome != ""
 }
 
-// OutlastsReport says whether a reason counts although a report came: the guest had written
-// too much before it.
+// OutlastsReport reports whether a reason counts although a report arrived: the guest wrote
+// too much output before it.
 func OutlastsReport(reason string) bool {
 	return slices.Contains([]string{"output", "scratch", "disk", "files"}, reason)
 }
 
-// killed: the Runner ended the guest.
+// killed concludes a run whose guest the Runner killed.
 func (e Evidence) killed(r *run.Result) bool {
 	switch {
 	case e.Killed == Canceled:
 		end(r, run.Canceled, "the caller canceled the run")
 	case e.Killed == Hammering:
 		end(r, run.Denied, "the %s kept trying what the sandbox denies", e.Guest)
-	case e.Killed == Channel && (e.Exit == nil || e.Exit.Signal == "SIGKILL"): // else it was faster, and ended by itself
+	case e.Killed == Channel && (e.Exit == nil || e.Exit.Signal == "SIGKILL"): // otherwise it ended by itself before the kill
 		end(r, run.InvalidOutput, "the %s closed its result channel", e.Guest)
 	case !e.reached(r, e.Killed):
 		return false
@@ -161,7 +162,7 @@ func (e Evidence) killed(r *run.Result) bool {
 	return true
 }
 
-// exited: the guest's process ended by itself.
+// exited concludes a run whose guest's process ended by itself.
 func (e Evidence) exited(r *run.Result) bool {
 	switch {
 	case e.Exit == nil, !e.Exit.failed() && (e.Malformed != nil || e.Value != nil):
@@ -176,8 +177,8 @@ func (e Evidence) exited(r *run.Result) bool {
 		r.Outcome = run.Succeeded
 	case e.ranOut(r):
 	case r.Signal == "SIGSYS":
-		// The filter kills for one thing only, but nothing tells its signal from one
-		// that the guest has sent itself.
+		// The filter kills in one case only, but its signal cannot be told from one that
+		// the guest sent itself.
 		end(r, run.Signaled, "the %s was ended by SIGSYS, as programs are that make system calls through a foreign ABI", e.Guest)
 	case r.Signal != "" && e.Guest == Command:
 		end(r, run.Signaled, "the command was ended by %s", r.Signal)
@@ -189,13 +190,13 @@ func (e Evidence) exited(r *run.Result) bool {
 	return true
 }
 
-// ranOut: a guest that fails after a limit refused it something fails for that.
+// ranOut concludes a run that failed after a limit refused it something.
 func (e Evidence) ranOut(r *run.Result) bool {
 	if slices.Contains(e.Refused, "memory") {
 		return e.reached(r, "memory")
 	}
-	// The kernel's limit was faster than ours. Without the time it is a signal that the
-	// guest has sent itself.
+	// The kernel's limit was reached before ours. If the CPU time was not used up, the
+	// guest sent the signal itself.
 	byTime := e.Exit != nil && (e.Exit.Signal == "SIGXCPU" || e.Exit.Signal == "SIGKILL")
 	if byTime && e.Usage.CPUTime >= e.Limits.CPUTime {
 		return e.reached(r, "cpu_time")
@@ -203,7 +204,7 @@ func (e Evidence) ranOut(r *run.Result) bool {
 	return len(e.Refused) > 0 && e.reached(r, e.Refused[0])
 }
 
-// trapped: the guest did what its machine does not allow.
+// trapped concludes a run that ended with a trap.
 func (e Evidence) trapped(r *run.Result) {
 	r.Exception = &run.Exception{Type: "Trap", Message: e.Trap.Message, Traceback: e.Trap.Trace}
 	if !e.ranOut(r) {
@@ -211,7 +212,7 @@ func (e Evidence) trapped(r *run.Result) {
 	}
 }
 
-// gave: a module came to its end, with a value.
+// gave concludes a run of a module that returned a value.
 func (e Evidence) gave(r *run.Result) {
 	switch {
 	case e.Value.TooLarge:

@@ -11,7 +11,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// reportOf is what a script would send.
+// reportOf returns the report of a script.
 func reportOf(t *testing.T, fields ...wire.Field) wire.Dict {
 	t.Helper()
 	payload, err := wire.AppendDict(nil, fields...)
@@ -89,7 +89,7 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// Each limit that ends a run ends it in the words of its row.
+// Each limit that ends a run has the message of its row in the limit table.
 func TestJudgeEveryLimit(t *testing.T) {
 	for _, limit := range policy.LimitTable() {
 		if limit.Outcome == "" {

@@ -137,7 +137,7 @@ func TestCacheIsNotWritableByOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := engine.OwnAlone(file); err == nil {
-		t.Error("a file is no directory")
+		t.Error("a file was accepted as a directory")
 	}
 	if err := engine.OwnAlone(filepath.Join(private(t), "none")); err == nil {
 		t.Error("there is none")
