@@ -27,7 +27,7 @@ var (
 
 // Source is the part that all programs share that run scripts. Among others it defines
 //
-//	prepare(preload)                        sets up the interpreter as scripts expect it
+//	prepare(preload, optional)              sets up the interpreter as scripts expect it
 //	load_language(code, source)             loads the rules of internal/language
 //	learn_language(modules, names, ahead)   sets the rules of one policy
 //	stage(builtins)                         makes the globals of a script

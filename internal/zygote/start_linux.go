@@ -174,7 +174,7 @@ func configure(c Config) ([]byte, error) {
 			"landlock_add_rule":       unix.SYS_LANDLOCK_ADD_RULE,
 			"landlock_restrict_self":  unix.SYS_LANDLOCK_RESTRICT_SELF,
 		},
-		"path": c.Interpreter.TrustedPath(), "guest_path": guestPath(c.Interpreter), "preload": c.Preload, "warmup": warmup,
+		"path": c.Interpreter.TrustedPath(), "guest_path": guestPath(c.Interpreter), "preload": c.Preload, "optional": c.Optional, "warmup": warmup,
 		"notify": notify, "filter": filter, "exposed": beside.Common, "own": own, "landlock": landlockFields(p),
 		"namespaces": namespaces, "home": home, "drop": p.Capabilities,
 		"mount": p.Root != nil, "private": privateFields(p), "unshare_pid": p.Namespaces&confine.CloneNewPID != 0,

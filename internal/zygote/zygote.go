@@ -40,6 +40,8 @@ type Config struct {
 	Plan        confine.Plan
 	Interpreter interpreter.Interpreter
 	Preload     []string
+	// Optional lists modules that are also imported, if the interpreter has them.
+	Optional []string
 	// Language applies the language rules to scripts; nil means no rules.
 	Language *Language
 	// Env is added to the environment of all guests.

@@ -38,13 +38,12 @@ type Backend struct {
 	// kinds are the workers for each preset of language rules. The empty preset is for
 	// scripts without rules, and imports the policy's modules.
 	kinds map[policy.LanguagePreset]*kind
-	// bare is also for scripts without rules. It imports no modules: its workers cost a
-	// quarter less, and serve scripts that import nothing. It is started by the first of
-	// them.
-	bare      atomic.Pointer[pool]
-	startBare sync.Once
-	starting  sync.WaitGroup
-	gate      *backend.Gate
+	// bare and rich are also for scripts without rules. The workers of bare have no
+	// modules: they cost a quarter less, and serve scripts that import nothing. Those of
+	// rich have commonModules too, and serve scripts that name one of these.
+	bare, rich lazyPool
+	starting   sync.WaitGroup
+	gate       *backend.Gate
 
 	hooksMu sync.Mutex
 	hooks   map[*hook.Hook]struct{} // nil when the backend is closed
@@ -76,6 +75,8 @@ func New(ctx context.Context, options Options) (*Backend, error) {
 	for _, preset := range append([]policy.LanguagePreset{noRules}, policy.LanguagePresets()...) {
 		b.kinds[preset] = &kind{recipe: b.recipeFor(preset)}
 	}
+	b.bare.recipe, b.rich.recipe = b.recipeFor(noRules), b.recipeFor(noRules)
+	b.bare.recipe.preload, b.rich.recipe.optional = nil, commonModules
 	b.ahead = hook.NewAhead(aheadEach, aheadTotal*b.options.Idle)
 	if b.options.OneShot {
 		b.ahead = hook.NewAhead(0, 1) // only the worker that checks whether the hook can be opened
@@ -109,44 +110,6 @@ func New(ctx context.Context, options Options) (*Backend, error) {
 func (b *Backend) open(ctx context.Context) error {
 	_, err := b.workersFor(ctx, b.options.Language)
 	return err
-}
-
-// poolFor searches the script for the word "import". A script without it imports nothing,
-// or does so in a way that is slow anyway.
-func (b *Backend) poolFor(ctx context.Context, job backend.Job) (workers, error) {
-	plain := !job.Script.Restricted && !b.options.OneShot
-	if plain && len(b.options.Policy.Preload) > 0 && !strings.Contains(job.Script.Source, "import") {
-		if p := b.bare.Load(); p != nil {
-			return p, nil
-		}
-		b.startBare.Do(func() { b.starting.Go(b.openBare) })
-	}
-	return b.workersFor(ctx, b.rulesOf(job))
-}
-
-// openBare starts the second pool while the first one serves requests.
-func (b *Backend) openBare() {
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	go func() {
-		select {
-		case <-b.gate.Closed():
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
-	recipe := recipe{scratch: b.options.Policy.Limits.Scratch, idle: b.options.Idle, meter: &b.scripts}
-	first, err := b.startZygote(ctx, recipe)
-	if err != nil {
-		return // the first pool serves all scripts, a little slower
-	}
-	p := newPool(b, first, recipe)
-	b.bare.Store(p)
-	select {
-	case <-b.gate.Closed():
-		p.stopAll() // Close may have run before the pool was stored
-	default:
-	}
 }
 
 // groupPool waits until the cgroups are open. It returns nil if they are not used.
@@ -216,6 +179,7 @@ func (b *Backend) makePlan(f hostfeature.Features) (confine.Plan, error) {
 // recipe is what all workers of a pool share.
 type recipe struct {
 	preload  []string
+	optional []string         // modules that are preloaded if the interpreter has them
 	language *zygote.Language // nil for scripts without language rules
 	scratch  policy.Bytes     // of waiting workers
 	idle     int              // the number of waiting workers
@@ -233,7 +197,7 @@ func (b *Backend) startZygote(ctx context.Context, r recipe) (*zygote.Zygote, er
 }
 
 func (b *Backend) config(r recipe) zygote.Config {
-	return zygote.Config{Plan: b.plan, Interpreter: b.python, Preload: r.preload, Language: r.language, Env: b.networkEnvironment(), OneShot: b.options.OneShot, Untuned: b.options.Untuned}
+	return zygote.Config{Plan: b.plan, Interpreter: b.python, Preload: r.preload, Optional: r.optional, Language: r.language, Env: b.networkEnvironment(), OneShot: b.options.OneShot, Untuned: b.options.Untuned}
 }
 
 // Tier is `process`.
@@ -286,8 +250,10 @@ func (b *Backend) lease(ctx context.Context, job backend.Job) (*member, error) {
 
 func (b *Backend) pools() []workers {
 	var pools []workers
-	if p := b.bare.Load(); p != nil {
-		pools = append(pools, p)
+	for _, l := range []*lazyPool{&b.bare, &b.rich} {
+		if p := l.pool.Load(); p != nil {
+			pools = append(pools, p)
+		}
 	}
 	for _, k := range b.kinds {
 		if p := k.opened(); p != nil {

@@ -12,8 +12,10 @@ import (
 // Stats returns the metrics of the tiers process and hook.
 func (b *Backend) Stats() observe.Stats {
 	scripts := observe.TierStats{Busy: b.gate.Busy(), Forks: b.scripts.Forks.Durations(), Setups: b.scripts.Setups.Durations()}
-	if p := b.bare.Load(); p != nil {
-		scripts.Idle += p.waiting()
+	for _, l := range []*lazyPool{&b.bare, &b.rich} {
+		if p := l.pool.Load(); p != nil {
+			scripts.Idle += p.waiting()
+		}
 	}
 	calls := observe.TierStats{Busy: int(b.calling.Load()), Forks: b.calls.Forks.Durations(), Setups: b.calls.Setups.Durations()}
 	for preset, k := range b.kinds {

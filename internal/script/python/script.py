@@ -12,9 +12,10 @@ import sys
 MAX_CODE = 64 << 10  # see internal/zygote/codes.go
 
 
-def prepare(preload):
+def prepare(preload, optional=()):
     """Sets up the interpreter as a script expects it, and imports the modules that the
-    policy names. site is not run: it would execute .pth files."""
+    policy names, and the optional ones that exist. site is not run: it would execute .pth
+    files."""
     import builtins
 
     import _sitebuiltins
@@ -30,6 +31,11 @@ def prepare(preload):
             missing.append("%s (%s)" % (name, error))
     if missing:
         raise ImportError("cannot import " + ", ".join(missing))
+    for name in optional:
+        try:
+            __import__(name)
+        except ImportError:
+            pass
     # Line by line, so that the output of a guest that is killed is not lost.
     sys.stdout.reconfigure(line_buffering=True)
 

@@ -20,7 +20,7 @@ def main():
         syscall, receive_order = libc.syscall, receiver(libc)
         step = "preload"
         sys.path[:] = config["path"]
-        prepare(config["preload"])
+        prepare(config["preload"], config["optional"])
         if not config["oneshot"]:
             posix.write(CONTROL, b"M")
             enlarge(libc, marshal.loads(posix.read(CONTROL, 4096)))
