@@ -57,7 +57,7 @@ type Policy struct {
 // fork little.
 func DefaultPreload() []string {
 	return []string{
-		"collections", "datetime", "functools", "itertools", "json", "math", "random", "re",
+		"collections", "collections.abc", "datetime", "functools", "itertools", "json", "math", "random", "re",
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -38,12 +37,10 @@ type Backend struct {
 	// kinds are the workers for each preset of language rules. The empty preset is for
 	// scripts without rules, and imports the policy's modules.
 	kinds map[policy.LanguagePreset]*kind
-	// bare and rich are also for scripts without rules. The workers of bare have no
-	// modules: they cost a quarter less, and serve scripts that import nothing. Those of
-	// rich have commonModules too, and serve scripts that name one of these.
-	bare, rich lazyPool
-	starting   sync.WaitGroup
-	gate       *backend.Gate
+	// lazy are also for scripts without rules, by what these import.
+	lazy     map[need]*lazyPool
+	starting sync.WaitGroup
+	gate     *backend.Gate
 
 	hooksMu sync.Mutex
 	hooks   map[*hook.Hook]struct{} // nil when the backend is closed
@@ -75,8 +72,7 @@ func New(ctx context.Context, options Options) (*Backend, error) {
 	for _, preset := range append([]policy.LanguagePreset{noRules}, policy.LanguagePresets()...) {
 		b.kinds[preset] = &kind{recipe: b.recipeFor(preset)}
 	}
-	b.bare.recipe, b.rich.recipe = b.recipeFor(noRules), b.recipeFor(noRules)
-	b.bare.recipe.preload, b.rich.recipe.optional = nil, commonModules
+	b.makeLazy()
 	b.ahead = hook.NewAhead(aheadEach, aheadTotal*b.options.Idle)
 	if b.options.OneShot {
 		b.ahead = hook.NewAhead(0, 1) // only the worker that checks whether the hook can be opened
@@ -250,7 +246,7 @@ func (b *Backend) lease(ctx context.Context, job backend.Job) (*member, error) {
 
 func (b *Backend) pools() []workers {
 	var pools []workers
-	for _, l := range []*lazyPool{&b.bare, &b.rich} {
+	for _, l := range b.lazy {
 		if p := l.pool.Load(); p != nil {
 			pools = append(pools, p)
 		}

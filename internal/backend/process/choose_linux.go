@@ -2,6 +2,7 @@ package process
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -9,57 +10,84 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/backend"
 )
 
-// commonModules are imported by many scripts and take 1 ms to 60 ms to import. If all
-// workers had them, the forks of scripts without them would be slower. RATIONALE.md has the
-// counts.
-var commonModules = []string{
-	"asyncio", "base64", "calendar", "copy", "csv", "dataclasses", "decimal", "enum", "fractions", "hashlib", "operator",
-	"pathlib", "statistics", "string", "textwrap", "typing", "urllib.parse", "uuid",
+// Modules that many scripts import, by the pool whose workers have them. Imports take 1 ms
+// to 60 ms, but if all workers had the modules, forks would be slower: by a sixth with the
+// common ones, and by two fifths with asyncio. RATIONALE.md has the counts.
+var (
+	commonModules = []string{
+		"base64", "calendar", "copy", "csv", "dataclasses", "decimal", "enum", "fractions", "hashlib", "operator",
+		"pathlib", "statistics", "string", "textwrap", "typing", "urllib.parse", "uuid",
+	}
+	// asyncio imports the others.
+	asyncModules = []string{"asyncio", "concurrent.futures", "logging", "socket", "ssl", "threading"}
+)
+
+// need is what a script imports, as far as it matters for the choice of its worker.
+type need int
+
+const (
+	needsNothing need = iota
+	needsPreload      // modules that the policy preloads, or rare ones
+	needsCommon
+	needsAsync
+)
+
+// needOf finds out what a script imports. A script without the word "import" imports
+// nothing, or does so in a way that is slow anyway. Of several modules in one import, only
+// the first counts.
+func needOf(source string) need {
+	if !strings.Contains(source, "import") {
+		return needsNothing
+	}
+	most := needsPreload
+	for _, word := range []string{"import ", "from "} {
+		rest := source
+		for found := true; found; {
+			_, rest, found = strings.Cut(rest, word)
+			switch {
+			case beginsWith(rest, asyncModules):
+				return needsAsync
+			case beginsWith(rest, commonModules):
+				most = needsCommon
+			}
+		}
+	}
+	return most
+}
+
+// beginsWith reports whether a text begins with the name of a module.
+func beginsWith(text string, modules []string) bool {
+	return slices.ContainsFunc(modules, func(module string) bool {
+		rest, found := strings.CutPrefix(text, module)
+		return found && (rest == "" || strings.IndexByte(" \n\r\t,;.", rest[0]) >= 0)
+	})
 }
 
 // poolFor chooses the pool by what the script imports. A wrong choice costs time only.
 func (b *Backend) poolFor(ctx context.Context, job backend.Job) (workers, error) {
 	if !job.Script.Restricted && !b.options.OneShot && len(b.options.Policy.Preload) > 0 {
-		var p *pool
-		switch imports, common := scanImports(job.Script.Source); {
-		case !imports:
-			p = b.opened(&b.bare)
-		case common:
-			p = b.opened(&b.rich)
-		}
-		if p != nil {
-			return p, nil
+		if l := b.lazy[needOf(job.Script.Source)]; l != nil {
+			if p := b.opened(l); p != nil {
+				return p, nil
+			}
 		}
 	}
 	return b.workersFor(ctx, b.rulesOf(job))
 }
 
-// scanImports reports whether a script has the word "import", without which it imports
-// nothing or does so in a way that is slow anyway, and whether a line imports a common
-// module first.
-func scanImports(source string) (imports, common bool) {
-	if !strings.Contains(source, "import") {
-		return false, false
+// makeLazy plans the pools beside the one that has the modules of the policy.
+func (b *Backend) makeLazy() {
+	plan := func(preload, optional []string) *lazyPool {
+		r := b.recipeFor(noRules)
+		r.preload, r.optional = preload, optional
+		return &lazyPool{recipe: r}
 	}
-	for _, word := range []string{"import ", "from "} {
-		rest := source
-		for found := true; found; {
-			if _, rest, found = strings.Cut(rest, word); found && isCommon(rest) {
-				return true, true
-			}
-		}
+	preload := b.options.Policy.Preload
+	b.lazy = map[need]*lazyPool{
+		needsNothing: plan(nil, nil),
+		needsCommon:  plan(preload, commonModules),
+		needsAsync:   plan(preload, slices.Concat(commonModules, asyncModules)),
 	}
-	return true, false
-}
-
-// isCommon reports whether a text begins with the name of a common module.
-func isCommon(text string) bool {
-	for _, module := range commonModules {
-		if rest, found := strings.CutPrefix(text, module); found && (rest == "" || strings.IndexByte(" \n\r\t,;.", rest[0]) >= 0) {
-			return true
-		}
-	}
-	return false
 }
 
 // lazyPool is a pool that the first script for it starts. Until it is ready, another pool

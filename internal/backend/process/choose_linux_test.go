@@ -8,33 +8,34 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-func TestScanImports(t *testing.T) {
-	for source, want := range map[string][2]bool{
-		"":                                  {false, false},
-		"result = 42":                       {false, false},
-		"import json":                       {true, false},
-		"import string":                     {true, true},
-		"import stringprep":                 {true, false},
-		"import json\nimport string\n":      {true, true},
-		"import json; import copy; x = 1":   {true, true},
-		"from dataclasses import dataclass": {true, true},
-		"from enum import Enum":             {true, true},
-		"for i in enumerate(x): pass":       {false, false},
-		"import urllib.parse":               {true, true},
-		"import urllib.request":             {true, false},
-		"import asyncio.subprocess":         {true, true},
-		"importlib.import_module('typing')": {true, false},
-		"import ":                           {true, false},
-		"from ":                             {false, false},
+func TestNeedOf(t *testing.T) {
+	for source, want := range map[string]need{
+		"":                                  needsNothing,
+		"result = 42":                       needsNothing,
+		"for i in enumerate(x): pass":       needsNothing,
+		"from ":                             needsNothing,
+		"import ":                           needsPreload,
+		"import json":                       needsPreload,
+		"import stringprep":                 needsPreload,
+		"import urllib.request":             needsPreload,
+		"importlib.import_module('typing')": needsPreload,
+		"import string":                     needsCommon,
+		"import json\nimport string\n":      needsCommon,
+		"import json; import copy; x = 1":   needsCommon,
+		"from dataclasses import dataclass": needsCommon,
+		"from enum import Enum":             needsCommon,
+		"import urllib.parse":               needsCommon,
+		"import asyncio":                    needsAsync,
+		"import asyncio.subprocess":         needsAsync,
+		"import enum\nfrom threading import Lock\nimport csv": needsAsync,
 	} {
-		if imports, common := scanImports(source); [2]bool{imports, common} != want {
-			t.Errorf("%q: imports %v, a common module %v; want %v", source, imports, common, want)
+		if got := needOf(source); got != want {
+			t.Errorf("%q needs %d, want %d", source, got, want)
 		}
 	}
 }
 
-// A script that imports a common module gets a worker that has it. The others have neither
-// that module nor, without any import, the policy's.
+// A script gets a worker that has the modules that it imports, and not many others.
 func TestWorkersHaveWhatScriptsImport(t *testing.T) {
 	b := open(t, Options{Policy: systemPython})
 	loaded := func(script string) []string {
@@ -51,7 +52,7 @@ func TestWorkersHaveWhatScriptsImport(t *testing.T) {
 	for _, test := range []struct {
 		script string
 		want   int
-	}{{"x = 1", 0}, {"import json", 1}, {"import typing", 3}} {
+	}{{"x = 1", 0}, {"import json", 1}, {"import typing", 2}, {"import logging", 3}} {
 		// The pool for the script starts with the first one.
 		deadline := time.Now().Add(time.Minute)
 		for len(loaded(test.script)) != test.want {

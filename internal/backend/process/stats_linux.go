@@ -12,7 +12,7 @@ import (
 // Stats returns the metrics of the tiers process and hook.
 func (b *Backend) Stats() observe.Stats {
 	scripts := observe.TierStats{Busy: b.gate.Busy(), Forks: b.scripts.Forks.Durations(), Setups: b.scripts.Setups.Durations()}
-	for _, l := range []*lazyPool{&b.bare, &b.rich} {
+	for _, l := range b.lazy {
 		if p := l.pool.Load(); p != nil {
 			scripts.Idle += p.waiting()
 		}
