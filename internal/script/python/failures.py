@@ -118,7 +118,7 @@ def last_line(error, name, lines):
     return text
 
 
-def shown_error(error, name, lines, seen):
+def shown_error(error, steps, name, lines, seen):
     """Formats an exception with its causes, the oldest first."""
     seen.append(error)
     text = ""
@@ -127,24 +127,23 @@ def shown_error(error, name, lines, seen):
         (None if _QUIET(error) else _CONTEXT(error), "During handling of the above exception, another exception occurred:"),
     ):
         if other is not None and len(seen) < ERRORS_AT_MOST and not any(other is known for known in seen):
-            text += shown_error(other, name, lines, seen) + "\n%s\n\n" % words
+            text += shown_error(other, steps_of(other), name, lines, seen) + "\n%s\n\n" % words
             break
-    steps = steps_of(error)
     if steps:
         text += "Traceback (most recent call last):\n" + shown_steps(steps, name, lines)
     text += last_line(error, name, lines)
     if _GROUP is not None and is_kind(error, _GROUP):
         for i, part in enumerate(_GROUP.__dict__["exceptions"].__get__(error)):
             if len(seen) < ERRORS_AT_MOST:
-                inner = shown_error(part, name, lines, seen)
+                inner = shown_error(part, steps_of(part), name, lines, seen)
                 text += "  ---- %d ----\n" % (i + 1) + "".join("  | %s\n" % line for line in inner.splitlines())
     return text
 
 
 def describe(error, name, script):
     """Returns the report of an uncaught exception."""
-    line = 0
-    for file, at, _, _ in steps_of(error):
+    line, steps = 0, steps_of(error)
+    for file, at, _, _ in steps:
         if file == name:
             line = at
     if is_kind(error, SyntaxError) and text_of(field_of(error, SyntaxError, "filename")) == name:
@@ -162,7 +161,7 @@ def describe(error, name, script):
         report["errno"] = number_of(field_of(error, OSError, "errno"))
         report["filename"] = text_of(field_of(error, OSError, "filename"))
     try:
-        text = shown_error(error, name, script.splitlines(), [])
+        text = shown_error(error, steps, name, script.splitlines(), [])
         report["traceback"] = text if len(text) <= MAX_TRACEBACK else text[:MAX_TRACEBACK // 2] + "\n…\n" + text[-MAX_TRACEBACK // 2:]
     except BaseException:
         report["traceback"] = "%s: %s\n" % (report["type"], report["message"])

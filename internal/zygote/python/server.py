@@ -10,6 +10,9 @@ import posix
 import sys
 
 
+WARM_UPS = 64
+
+
 def main():
     step = "configuration"
     try:
@@ -31,7 +34,11 @@ def main():
             config["builtins"], config["compiled"] = rules.builtins, rules.compiled
         step = "warm up"
         if config["warmup"]:
-            warm_up(config["warmup"], config["builtins"], config["compiled"])
+            # Often enough that CPython has specialized the code. Specializing it in a worker
+            # would write to its pages, and so copy them.
+            for _ in range(WARM_UPS):
+                warm_up(config["warmup"], config["builtins"], config["compiled"])
+                warm_up_failure()
             gc.collect()
         gc.disable()
         step = "randomness"

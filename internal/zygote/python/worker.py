@@ -74,6 +74,17 @@ def warm_up(start, names, compiled):
         frame(b"D", pack(report, max_answer))
 
 
+def warm_up_failure():
+    """Describes an exception, as for a guest that raises one."""
+    sys.stderr = None  # describe() shows the traceback there
+    try:
+        exec("def fail():\n    raise ValueError('sample')\nfail()", {})
+    except ValueError as error:
+        frame(b"D", pack({"end": "raised", "code": 1, "exception": describe(error, "<string>", "sample")}, READ_AT_ONCE))
+    finally:
+        sys.stderr = STREAMS[1]
+
+
 def buffer_output(number, frame):
     """Handles the signal that the Runner sends to a guest that prints much: buffers standard
     output from now on, and writes the buffer out at each further signal."""
@@ -138,6 +149,7 @@ def worker(syscall, config, fds, wanted):
         # and caches filled ahead of time.
         if wanted["warm"]:
             warm_up(config["warmup"], config["builtins"], config["compiled"])
+            warm_up_failure()
             send(bytes(READ_AT_ONCE)[:0])
         space = stage(config["builtins"])
         # Only guests may import what guests could have written. The fork server must
