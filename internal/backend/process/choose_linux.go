@@ -32,6 +32,9 @@ const (
 	needsAsync
 )
 
+// scanned is how much of a script is searched for imports, which are usually at its top.
+const scanned = 16 << 10
+
 // needOf finds out what a script imports. A script without the word "import" imports
 // nothing, or does so in a way that is slow anyway. Of several modules in one import, only
 // the first counts.
@@ -41,7 +44,7 @@ func needOf(source string) need {
 	}
 	most := needsPreload
 	for _, word := range []string{"import ", "from "} {
-		rest := source
+		rest := source[:min(len(source), scanned)]
 		for found := true; found; {
 			_, rest, found = strings.Cut(rest, word)
 			switch {
