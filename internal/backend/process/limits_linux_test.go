@@ -2,6 +2,7 @@ package process
 
 import (
 	"encoding/json"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -31,9 +32,9 @@ func TestWaitingWorkersServeOtherLimits(t *testing.T) {
 	workers := b.kinds[noRules].opened()
 	for _, test := range limitCases {
 		for workers.waiting() < 4 {
-			time.Sleep(time.Millisecond)
+			runtime.Gosched()
 		}
-		job := jobOf(b, "result = 42", nil)
+		job := jobOf(b, "import json\nresult = 42", nil) // served by this pool
 		test.change(&job.Limits)
 		s, err := b.Open(t.Context(), job)
 		if err != nil {
