@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/cordon-sandbox/cordon"
+	"github.com/cordon-sandbox/cordon/internal/hosttest"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -254,7 +255,7 @@ func victim() {
 
 // If cordon gets SIGKILL at any moment, none of its processes stays.
 func TestKilledRunnerLeavesNothing(t *testing.T) {
-	before := mounts(t)
+	before := hosttest.Mounts(t)
 	for i := range 8 {
 		cmd := exec.Command("/proc/self/exe")
 		cmd.Env = append(os.Environ(), victimVariable+"=many")
@@ -294,8 +295,8 @@ func TestKilledRunnerLeavesNothing(t *testing.T) {
 			unix.Close(fd)
 		}
 	}
-	if after := mounts(t); after != before {
-		t.Errorf("mounts are left:\n%s", after)
+	if left := hosttest.NewMounts(t, before); len(left) > 0 {
+		t.Errorf("mounts are left:\n%s", strings.Join(left, "\n"))
 	}
 }
 
@@ -308,15 +309,6 @@ func watch(pids []int) map[int]int {
 		}
 	}
 	return open
-}
-
-func mounts(t *testing.T) string {
-	t.Helper()
-	data, err := os.ReadFile("/proc/self/mountinfo")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(data)
 }
 
 // A short soak test: runs that end in every way, many times, leave nothing behind.
@@ -333,7 +325,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 		{Script: run.Script{Source: "open('/tmp/f', 'w').write('x' * 100000)"}},
 		{Script: run.Script{Source: "result = 1"}, Limits: policy.Limits{Memory: 512 * policy.MiB}}, // its worker is not from the pool
 	}
-	before := mounts(t)
+	before := hosttest.Mounts(t)
 	files := len(descriptors(t))
 	r, err := cordon.NewRunner(cordon.Options{Idle: 4})
 	if err != nil {
@@ -366,8 +358,8 @@ func TestNothingIsLeftBehind(t *testing.T) {
 	if after := descriptors(t); len(after) > files {
 		t.Errorf("descriptors are left: %d before, now %v", files, after)
 	}
-	if after := mounts(t); after != before {
-		t.Errorf("mounts are left:\n%s", after)
+	if left := hosttest.NewMounts(t, before); len(left) > 0 {
+		t.Errorf("mounts are left:\n%s", strings.Join(left, "\n"))
 	}
 	if groups, _ := filepath.Glob("/sys/fs/cgroup/memory/*/*/cordon-" + strconv.Itoa(os.Getpid()) + "-*"); len(groups) > 0 {
 		t.Errorf("cgroups are left: %v", groups)

@@ -10,7 +10,7 @@ import (
 // context ends. After a failed start the next caller tries again.
 type Lazy[T io.Closer] struct {
 	start   func(context.Context) (T, error)
-	lock    chan struct{} // holds one token; the receiver of the token has the lock
+	lock    chan struct{} // holds one token, which its receiver returns after a start
 	started atomic.Pointer[T]
 	closed  bool
 }

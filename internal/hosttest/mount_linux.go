@@ -1,6 +1,9 @@
 package hosttest
 
 import (
+	"os"
+	"slices"
+	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -21,4 +24,20 @@ func Mount(t testing.TB, kind, dir, options string) {
 			t.Error(err)
 		}
 	})
+}
+
+// Mounts returns the mounts of the host, except those that tests made.
+func Mounts(t testing.TB) []string {
+	t.Helper()
+	data, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.DeleteFunc(strings.Split(string(data), "\n"), func(line string) bool { return strings.Contains(line, " "+MountSource+" ") })
+}
+
+// NewMounts returns the mounts that the host has now and did not have before.
+func NewMounts(t testing.TB, before []string) []string {
+	t.Helper()
+	return slices.DeleteFunc(Mounts(t), func(line string) bool { return slices.Contains(before, line) })
 }

@@ -18,8 +18,8 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// With many connections at once, those within the bound are served, the others are told why
-// they are refused, and when one closes, a new one is served.
+// With many connections at once, those within the bound are served, the others get an answer
+// that says why they are refused, and when one closes, a new one is served.
 func TestConnectionsAreBounded(t *testing.T) {
 	const most, more = 50, 200
 	var refused atomic.Int64

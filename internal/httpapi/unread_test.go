@@ -69,7 +69,7 @@ func TestUnreadAnswers(t *testing.T) {
 				t.Errorf("alice is not served: %d %s", a.status, a.body)
 			}
 			a := d.ask(http.MethodPost, "/v1/runs", `{"script": "large"}`, "Authorization: Bearer m")
-			if p := d.problem(a); a.status != http.StatusTooManyRequests || a.header.Get("Retry-After") == "" || !strings.Contains(p.Detail, "answers that mallory has not read") {
+			if p := d.problem(a); a.status != http.StatusTooManyRequests || a.header.Get("Retry-After") == "" || !strings.Contains(p.Detail, "unread answers of mallory") {
 				t.Errorf("%d %+v", a.status, p)
 			}
 		})

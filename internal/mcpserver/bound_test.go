@@ -79,7 +79,7 @@ func TestStdioHoldsNoMoreThanItsBudget(t *testing.T) {
 		t.Fatal(err)
 	}
 	large := &jsonrpc.Response{ID: id, Result: json.RawMessage(`"` + strings.Repeat("x", 100<<10) + `"`)}
-	if err := s.Write(context.Background(), large); err != nil || out.Len() > 1000 || !strings.Contains(out.String(), "has not read") || !strings.Contains(out.String(), `"id":"a"`) {
+	if err := s.Write(context.Background(), large); err != nil || out.Len() > 1000 || !strings.Contains(out.String(), "unread answers of") || !strings.Contains(out.String(), `"id":"a"`) {
 		t.Errorf("%v, %.300s", err, out.String())
 	}
 	release()

@@ -237,7 +237,7 @@ func TestFormat(t *testing.T) {
 	got, err := Format(policy.Policy{Read: []string{"/data"}, Prefer: []policy.Wall{policy.WallCgroup}})
 	want := `v: 1
 trust: user
-preload: [collections, datetime, functools, itertools, json, math, random, re]
+preload: [collections, collections.abc, datetime, functools, itertools, json, math, random, re]
 limits:
   wall_time: 30s
   cpu_time: 10s

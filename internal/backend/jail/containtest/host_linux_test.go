@@ -17,17 +17,18 @@ import (
 
 // hostState is the state of the host that a run must not change.
 type hostState struct {
-	name, mounts string
-	descriptors  []string
-	cgroups      []string
-	temporary    []string
-	routines     goleak.Option
+	name        string
+	mounts      []string
+	descriptors []string
+	cgroups     []string
+	temporary   []string
+	routines    goleak.Option
 }
 
 func captureHost(t testing.TB) hostState {
 	t.Helper()
 	return hostState{
-		name: hostName(t), mounts: hostMounts(t), descriptors: openDescriptors(t), cgroups: cgroupsOf(t, os.Getpid()),
+		name: hostName(t), mounts: hosttest.Mounts(t), descriptors: openDescriptors(t), cgroups: cgroupsOf(t, os.Getpid()),
 		temporary: temporaryFiles(t), routines: goleak.IgnoreCurrent(),
 	}
 }
@@ -41,7 +42,7 @@ func (h hostState) compare(t testing.TB) {
 		t.Errorf("the host name was %s and is %s", h.name, now)
 	}
 	for name, look := range map[string]func() []string{
-		"mount":          func() []string { return newItems(strings.Split(h.mounts, "\n"), strings.Split(hostMounts(t), "\n")) },
+		"mount":          func() []string { return hosttest.NewMounts(t, h.mounts) },
 		"descriptor":     func() []string { return newItems(h.descriptors, openDescriptors(t)) },
 		"cgroup":         func() []string { return newItems(h.cgroups, cgroupsOf(t, os.Getpid())) },
 		"temporary file": func() []string { return newItems(h.temporary, temporaryFiles(t)) },
@@ -85,18 +86,6 @@ func hostName(t testing.TB) string {
 		t.Fatal(err)
 	}
 	return name
-}
-
-// hostMounts returns the mounts of the host, one per line, except those that tests made.
-func hostMounts(t testing.TB) string {
-	t.Helper()
-	data, err := os.ReadFile("/proc/self/mountinfo")
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := strings.Split(string(data), "\n")
-	made := func(line string) bool { return strings.Contains(line, " "+hosttest.MountSource+" ") }
-	return strings.Join(slices.DeleteFunc(lines, made), "\n")
 }
 
 // openDescriptors returns the descriptors of this process by target. Pipes and sockets all have

@@ -21,6 +21,7 @@ import (
 
 	"github.com/cordon-sandbox/cordon/internal/backend/jail"
 	"github.com/cordon-sandbox/cordon/internal/cgroup"
+	"github.com/cordon-sandbox/cordon/internal/hosttest"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -95,13 +96,13 @@ func TestContainKilledRunner(t *testing.T) {
 		s := suite.scene(t, attempt{}, suite.guarded)
 		_, marker := s.lingering(t)
 		s.params["jail"], s.params["program"] = string(suite.jail), suite.program
-		mounts := hostMounts(t)
+		mounts := hosttest.Mounts(t)
 		var pids []int
 		for range rounds(30) {
 			pids = append(pids, killRunner(t, s, marker))
 		}
-		if now := hostMounts(t); now != mounts {
-			t.Errorf("mounts are left")
+		if left := hosttest.NewMounts(t, mounts); len(left) > 0 {
+			t.Errorf("mounts are left: %v", left)
 		}
 		// The next Runner cleans up after the dead one.
 		again := suite.open(t, suite.policy, nil)
