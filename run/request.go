@@ -96,8 +96,8 @@ type Streams struct {
 	In       io.Reader
 	Out, Err io.Writer
 	// CaptureLimit is how much of the output that is written to Out and Err is also in
-	// the Result; 0 means all of it, up to the output limit. StdoutTruncated and
-	// StderrTruncated do not depend on it.
+	// the Result, at least 4 KiB; 0 means all of it, up to the output limit.
+	// StdoutTruncated and StderrTruncated do not depend on it.
 	CaptureLimit policy.Bytes
 	// Terminal gives a command its own terminal instead of three pipes. Input comes
 	// from In, and all output goes to Out.

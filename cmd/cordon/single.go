@@ -12,9 +12,6 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// shownLimit is how much of the output is kept beside what is shown.
-const shownLimit = 4 * policy.KiB
-
 // runSingle runs one script or command in a Runner of its own, shows the Result, and
 // returns its exit code.
 func runSingle(ctx context.Context, options cordon.Options, req run.Request, window view, how presentation) error {
@@ -29,7 +26,8 @@ func doSingle(ctx context.Context, options cordon.Options, req run.Request, wind
 ) (err error) {
 	stdout, stderr := &tap{ctx: ctx, to: os.Stdout}, &tap{ctx: ctx, to: os.Stderr}
 	if !how.json {
-		req.Streams.Out, req.Streams.Err, req.Streams.CaptureLimit = stdout, stderr, shownLimit
+		// What is shown need not be kept.
+		req.Streams.Out, req.Streams.Err, req.Streams.CaptureLimit = stdout, stderr, policy.KiB
 	}
 	options.OneShot = true
 	runner, err := cordon.NewRunnerContext(ctx, options)

@@ -15,6 +15,9 @@ type Capture struct {
 	Size, Dropped int64
 }
 
+// minKeep is how much is always captured: tiers explain failures with it.
+const minKeep = 4 << 10
+
 // much is the size from which OnMuch is called.
 const much = 128 << 10
 
@@ -39,7 +42,7 @@ func Sinks(limits policy.Limits, action policy.OutputAction, streams run.Streams
 	sink := func(live io.Writer) Sink {
 		s := Sink{Limit: int64(limits.Output), Keep: int64(limits.Output), OnLimit: action, Kill: kill, Live: live}
 		if live != nil && streams.CaptureLimit > 0 {
-			s.Keep = min(s.Keep, int64(streams.CaptureLimit))
+			s.Keep = min(s.Keep, max(minKeep, int64(streams.CaptureLimit)))
 		}
 		return s
 	}

@@ -42,17 +42,19 @@ func (a after) Read(data []byte) (int, error) {
 func TestPrintedLinesArriveAtOnce(t *testing.T) {
 	for _, lines := range []int{0, 1, 100, 100_000} {
 		b := open(t, Options{Policy: systemPython})
+		// input() would write out what is buffered; readline() does not.
 		job := jobOf(b, `
+import sys
 for i in range(context):
     print("line", i)
 print("the last line")
-result = input()
+result = sys.stdin.readline()
 `, lines)
 		job.Limits.Output = 16 * policy.MiB
 		out := &watcher{text: "the last line\n", seen: make(chan struct{})}
 		job.Streams = run.Streams{Out: out, In: after{out.seen, strings.NewReader("read it\n")}}
 		r := runJob(t, b, job)
-		if r.Outcome != run.Succeeded || string(r.Value) != `"read it"` {
+		if r.Outcome != run.Succeeded || string(r.Value) != `"read it\n"` {
 			t.Errorf("%d lines: %s %s, %s", lines, r.Outcome, r.Value, r.Error)
 		}
 		if got := strings.Count(out.String(), "\n"); got != lines+1 || r.Stdout != out.String() {
@@ -71,20 +73,21 @@ func TestCaptureLimit(t *testing.T) {
 		live      bool
 		got, kept int
 	}{
-		{"all", 0, 64 * policy.KiB, true, 3000, 3000},
-		{"some", 1000, 64 * policy.KiB, true, 3000, 1000},
-		{"less than the output limit", 1000, 2 * policy.KiB, true, 2048, 1000},
+		{"all", 0, 64 * policy.KiB, true, 30000, 30000},
+		{"some", 10000, 64 * policy.KiB, true, 30000, 10000},
+		{"too little to explain failures with", 10, 64 * policy.KiB, true, 30000, 4096},
+		{"less than the output limit", 10000, 20 * policy.KiB, true, 20480, 10000},
 		{"more than the output limit", 64 * policy.KiB, 2 * policy.KiB, true, 2048, 2048},
-		{"no live stream", 1000, 64 * policy.KiB, false, 0, 3000},
+		{"no live stream", 10000, 64 * policy.KiB, false, 0, 30000},
 	} {
-		job := jobOf(b, "print('x' * 2999)", nil)
+		job := jobOf(b, "print('x' * 29999)", nil)
 		job.Limits.Output = test.limit
 		var out bytes.Buffer
 		if job.Streams.CaptureLimit = test.capture; test.live {
 			job.Streams.Out = &out
 		}
 		r := runJob(t, b, job)
-		if out.Len() != test.got || len(r.Stdout) != test.kept || r.StdoutSize != 3000 || r.StdoutTruncated != (test.limit < 3000) {
+		if out.Len() != test.got || len(r.Stdout) != test.kept || r.StdoutSize != 30000 || r.StdoutTruncated != (test.limit < 30000) {
 			t.Errorf("%s: %d bytes arrived, %d are kept of %v, truncated %v: %s", test.name, out.Len(), len(r.Stdout), r.StdoutSize, r.StdoutTruncated, r.Error)
 		}
 	}
