@@ -144,7 +144,7 @@ func TestTurns(t *testing.T) {
 			g.end("a.3")
 			g.wantBegan("a.1 a.2 a.3 a.4")
 		}},
-		{"callers take turns, however many wait", Options{Concurrent: 1, Queue: 9}, nil, func(g *requests) {
+		{"callers take turns, no matter how many requests each has", Options{Concurrent: 1, Queue: 9}, nil, func(g *requests) {
 			g.arrive("a.1", "a.2", "a.3", "a.4", "b.1", "b.2", "c.1")
 			for _, name := range []string{"a.1", "a.2", "b.1", "c.1", "a.3", "b.2"} {
 				g.end(name)
@@ -156,7 +156,7 @@ func TestTurns(t *testing.T) {
 			g.wantBusy("a.3", time.Second, "1 requests wait already")
 			g.wantStats(1, 1, 1)
 		}},
-		{"no queue, and nobody waits", Options{Concurrent: 1}, nil, func(g *requests) {
+		{"without a queue, no request waits", Options{Concurrent: 1}, nil, func(g *requests) {
 			g.arrive("a.1", "b.1")
 			g.wantBusy("b.1", time.Second, "")
 			g.end("a.1")
@@ -211,12 +211,12 @@ func TestTurns(t *testing.T) {
 			g.wantBusy("a.6", 2*time.Second, "")
 			g.wantBegan("a.1 a.2 b.1 a.5")
 		}},
-		{"who waits pays, too", Options{Concurrent: 1, Queue: 9}, map[string]Quota{"a": {Rate: 0.5, Burst: 2}}, func(g *requests) {
+		{"a waiting request counts against the rate", Options{Concurrent: 1, Queue: 9}, map[string]Quota{"a": {Rate: 0.5, Burst: 2}}, func(g *requests) {
 			g.arrive("b.1", "a.1", "a.2", "a.3")
 			g.wantBusy("a.3", 2*time.Second, "a may begin 0.5 runs a second")
 			g.wantStats(1, 2, 1)
 		}},
-		{"who is sent away pays nothing of the rate", Options{Concurrent: 1}, map[string]Quota{"a": {Rate: 0.1, Burst: 1}}, func(g *requests) {
+		{"a refused request does not count against the rate", Options{Concurrent: 1}, map[string]Quota{"a": {Rate: 0.1, Burst: 1}}, func(g *requests) {
 			g.arrive("b.1", "a.1", "a.2")
 			g.wantBusy("a.1", time.Second, "wait already")
 			g.wantBusy("a.2", time.Second, "wait already")
@@ -224,11 +224,11 @@ func TestTurns(t *testing.T) {
 			g.arrive("a.3")
 			g.wantBegan("b.1 a.3")
 		}},
-		{"a rate alone lets a second's worth begin at once", Options{Concurrent: 9}, map[string]Quota{"a": {Rate: 2.5}}, func(g *requests) {
+		{"without a burst, the requests of one second may start at once", Options{Concurrent: 9}, map[string]Quota{"a": {Rate: 2.5}}, func(g *requests) {
 			g.arrive("a.1", "a.2", "a.3", "a.4")
 			g.wantBegan("a.1 a.2 a.3")
 		}},
-		{"a changed rate forgives nothing", Options{Concurrent: 9}, map[string]Quota{"a": {Rate: 1, Burst: 2}}, func(g *requests) {
+		{"requests before a change of the rate still count", Options{Concurrent: 9}, map[string]Quota{"a": {Rate: 1, Burst: 2}}, func(g *requests) {
 			g.arrive("a.1", "a.2")
 			g.quotas["a"] = Quota{Rate: 10, Burst: 4}
 			g.arrive("a.3")
@@ -237,7 +237,7 @@ func TestTurns(t *testing.T) {
 			g.arrive("a.4", "a.5")
 			g.wantBegan("a.1 a.2 a.4")
 		}},
-		{"patience ends", Options{Concurrent: 1, Queue: 2}, nil, func(g *requests) {
+		{"a request that has waited long enough is refused", Options{Concurrent: 1, Queue: 2}, nil, func(g *requests) {
 			g.arrive("a.1", "a.2")
 			g.pass(DefaultPatience - 1)
 			g.wantStats(1, 1, 0)
@@ -255,7 +255,7 @@ func TestTurns(t *testing.T) {
 			g.end("a.1")
 			g.wantBegan("a.1 c.1")
 		}},
-		{"retry after what is ahead", Options{Concurrent: 2, Queue: 3}, map[string]Quota{"c": {Concurrent: 1}}, func(g *requests) {
+		{"Retry-After grows with the queue", Options{Concurrent: 2, Queue: 3}, map[string]Quota{"c": {Concurrent: 1}}, func(g *requests) {
 			g.arrive("a.1", "b.1")
 			g.pass(8 * time.Second)
 			g.end("a.1")
@@ -263,14 +263,14 @@ func TestTurns(t *testing.T) {
 			g.arrive("a.2", "b.2", "a.3", "b.3", "c.1", "d.1")
 			g.wantBusy("d.1", 16*time.Second, "") // four turns of 8 s, two at a time
 		}},
-		{"retry in a minute at most", Options{Concurrent: 1}, nil, func(g *requests) {
+		{"Retry-After is at most a minute", Options{Concurrent: 1}, nil, func(g *requests) {
 			g.arrive("a.1")
 			g.pass(time.Hour)
 			g.end("a.1")
 			g.arrive("a.2", "a.3")
 			g.wantBusy("a.3", time.Minute, "")
 		}},
-		{"those for a full resource wait, and nobody else", Options{Concurrent: 3, Queue: 9}, nil, func(g *requests) {
+		{"only requests for a full resource wait for it", Options{Concurrent: 3, Queue: 9}, nil, func(g *requests) {
 			g.bounds["hook"] = NewBound(1)
 			g.arrive("a.1/hook", "a.2/hook", "a.3/hook", "a.4", "b.1/hook", "b.2")
 			g.wantBegan("a.1/hook a.4 b.2")
@@ -283,7 +283,7 @@ func TestTurns(t *testing.T) {
 			g.end("b.1/hook")
 			g.wantBegan("a.1/hook a.4 b.2 a.2/hook b.1/hook a.3/hook")
 		}},
-		{"those for a full resource fill the queue", Options{Concurrent: 3, Queue: 1}, nil, func(g *requests) {
+		{"requests for a full resource count in the queue", Options{Concurrent: 3, Queue: 1}, nil, func(g *requests) {
 			g.bounds["hook"] = NewBound(1)
 			g.arrive("a.1/hook", "a.2/hook", "a.3/hook")
 			g.wantBusy("a.3/hook", time.Second, "1 requests wait already")
@@ -292,7 +292,7 @@ func TestTurns(t *testing.T) {
 			g.arrive("a.4/hook")
 			g.wantBegan("a.1/hook a.4/hook")
 		}},
-		{"a closed line", Options{Concurrent: 1, Queue: 9}, nil, func(g *requests) {
+		{"a closed line refuses all requests", Options{Concurrent: 1, Queue: 9}, nil, func(g *requests) {
 			g.arrive("a.1", "a.2", "b.1")
 			over := errors.New("over")
 			g.line.Close(over)
