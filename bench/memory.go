@@ -11,9 +11,13 @@ import (
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
-// memory measures waiting workers. PSS divides the pages that they share with each other and
-// with the fork server, so it is the cost of one more worker.
-func (b *bench) memory(_ context.Context, t *table) error {
+// memory measures waiting workers.
+func (b *bench) memory(_ context.Context, t *table) error { return addIdle(t, "idle worker", 3) }
+
+// addIdle measures the workers that wait now, and their fork servers. PSS divides the pages
+// that they share with each other and with the fork server, so it is the cost of one more
+// worker, and must be at most that many MiB.
+func addIdle(t *table, name string, atMost float64) error {
 	waitForRefill()
 	workers, err := proc.Leaves(os.Getpid())
 	if err != nil {
@@ -27,8 +31,8 @@ func (b *bench) memory(_ context.Context, t *table) error {
 		return fmt.Errorf("no waiting workers: processes %v, without children %v", all, workers)
 	}
 	r := row{
-		position: rowMemory, Measure: fmt.Sprintf("idle worker (%d of them), PSS", len(workers)),
-		Must: promise{AtMost: 3 * float64(policy.MiB), Text: "≤ 3 MiB", OnValue: true},
+		position: rowMemory, Measure: fmt.Sprintf("%s (%d of them), PSS", name, len(workers)),
+		Must: promise{AtMost: atMost * float64(policy.MiB), Text: fmt.Sprintf("≤ %g MiB", atMost), OnValue: true},
 	}
 	sizes, err := pss(workers)
 	if err != nil {
@@ -46,7 +50,7 @@ func (b *bench) memory(_ context.Context, t *table) error {
 	if sizes, err = pss(servers); err != nil {
 		return err
 	}
-	t.add(row{position: rowZygote, Measure: "fork server, PSS", Value: mebibytes(slices.Max(sizes)), Number: float64(slices.Max(sizes))})
+	t.add(row{position: rowZygote, Measure: "fork server of an " + name + ", PSS", Value: mebibytes(slices.Max(sizes)), Number: float64(slices.Max(sizes))})
 	return nil
 }
 

@@ -89,7 +89,7 @@ func (b *Backend) makeLazy() {
 	b.lazy = map[need]*lazyPool{
 		needsNothing: plan(nil, nil),
 		needsCommon:  plan(preload, commonModules),
-		needsAsync:   plan(preload, slices.Concat(commonModules, asyncModules)),
+		needsAsync:   plan(preload, asyncModules),
 	}
 }
 
