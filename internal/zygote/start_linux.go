@@ -77,6 +77,10 @@ func Launch(config Config) (*Zygote, error) {
 	if !config.Plan.Environment {
 		environment = os.Environ()
 	}
+	if !config.OneShot {
+		// Otherwise every worker resolves the same functions again.
+		environment = append(environment, "LD_BIND_NOW=1")
+	}
 	// In the order in which the loader and the bootstrap read them.
 	messages := append(Bootstrap.messages(config), settings)
 	if config.Language != nil {
@@ -168,7 +172,7 @@ func configure(c Config) ([]byte, error) {
 		"numbers": map[string]any{
 			"unshare": unix.SYS_UNSHARE, "setns": unix.SYS_SETNS, "mount": unix.SYS_MOUNT, "prctl": unix.SYS_PRCTL,
 			"capset": unix.SYS_CAPSET, "prlimit64": unix.SYS_PRLIMIT64, "seccomp": unix.SYS_SECCOMP,
-			"sendmsg": unix.SYS_SENDMSG, "recvmsg": unix.SYS_RECVMSG,
+			"signalfd4": unix.SYS_SIGNALFD4, "sendmsg": unix.SYS_SENDMSG, "recvmsg": unix.SYS_RECVMSG,
 			"mmap": unix.SYS_MMAP, "madvise": unix.SYS_MADVISE, "mprotect": unix.SYS_MPROTECT, "mremap": unix.SYS_MREMAP, "munmap": unix.SYS_MUNMAP,
 			"landlock_create_ruleset": unix.SYS_LANDLOCK_CREATE_RULESET,
 			"landlock_add_rule":       unix.SYS_LANDLOCK_ADD_RULE,

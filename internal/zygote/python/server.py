@@ -9,14 +9,16 @@ import marshal
 import posix
 import sys
 
+import _signal
 
-WARM_UPS = 64
+WARM_UPS = 16
 
 
 def main():
     step = "configuration"
     try:
         config = marshal.loads(posix.read(CONTROL, 1 << 18))
+        posix.environ.pop(b"LD_BIND_NOW", None)  # set for us only, in start_linux.go
         if config["language"]:
             load_language(read_program(), read_program())
         libc = LibC(config["numbers"])
@@ -35,8 +37,11 @@ def main():
         step = "warm up"
         if config["warmup"]:
             # Often enough that CPython has specialized the code. Specializing it in a worker
-            # would write to its pages, and so copy them.
+            # would write to its pages, and so copy them. With threading, Python also runs
+            # code in every child after a fork.
+            after_fork = getattr(sys.modules.get("threading"), "_after_fork", int)
             for _ in range(WARM_UPS):
+                after_fork()
                 warm_up(config["warmup"], config["builtins"], config["compiled"])
                 warm_up_failure()
             gc.collect()
@@ -46,6 +51,8 @@ def main():
         if not config["oneshot"]:
             config["randomness"] = Randomness()
             config["randomness"].renew()  # errors show before anything is forked
+            step = "signals"
+            deaths = watch_deaths(syscall)
         if config["oneshot"]:
             # Nobody can permit a mount yet once the filter is installed.
             step = "scratch"
@@ -63,8 +70,6 @@ def main():
     except BaseException as error:
         posix.write(CONTROL, ("E%s\0%s" % (step, bounded(str, error, 1000))).encode("utf-8", "replace"))
         posix._exit(1)
-
-    import _signal
 
     # With a pid namespace a worker dies with us. Without one, or if we are the worker, it
     # must ask for a parent death signal.
@@ -94,7 +99,7 @@ def main():
         config["fresh"] |= CLONE_NEWPID
     else:
         config["parent"] = posix.getpid()
-    serve(syscall, config, receive_order)
+    serve(syscall, config, receive_order, deaths)
 
 
 PACKET = 128 << 10  # packetSize in bytecode.go
@@ -145,24 +150,25 @@ def bind(syscall, source, path, flags):
     syscall("mount", source.encode() + b"\0", path.encode() + b"\0", b"\0", flags, b"\0")
 
 
-def serve(syscall, config, receive_order):
+def watch_deaths(syscall):
+    """Returns a descriptor that can be read when a worker has died. A signal handler would
+    interrupt system calls that wait for the Runner's answer."""
+    _signal.pthread_sigmask(_signal.SIG_BLOCK, [_signal.SIGCHLD])
+    return syscall("signalfd4", -1, u64(1 << _signal.SIGCHLD - 1), 8, O_CLOEXEC)
+
+
+def serve(syscall, config, receive_order, deaths):
     """Forks on request, and reports the end of each worker."""
-    import _signal
     import select
 
-    children, wakeup = posix.pipe()
-    posix.set_blocking(children, False)
-    posix.set_blocking(wakeup, False)
-    _signal.signal(_signal.SIGCHLD, lambda *_: None)
-    _signal.set_wakeup_fd(wakeup, warn_on_full_buffer=False)
     poll = select.poll()
     poll.register(CONTROL, select.POLLIN)
-    poll.register(children, select.POLLIN)
+    poll.register(deaths, select.POLLIN)
     numbers = {}  # pid → number of a worker
     while True:
         for fd, _ in poll.poll():
-            if fd == children:
-                posix.read(children, 4096)
+            if fd == deaths:
+                posix.read(deaths, 128)
                 reap(numbers)
             else:
                 fds, wanted = next_order(receive_order)
@@ -180,21 +186,13 @@ def next_order(receive_order):
 def fork(syscall, config, fds, wanted):
     """Forks one worker into its own namespaces. The mount is made here and not in the
     worker, so that the Runner allows mounts to one process only."""
-    import _signal
-
     pid, fresh = -1, config["fresh"]
-    # A system call that waits for the Runner's answer would be interrupted by the death of
-    # another worker.
-    _signal.pthread_sigmask(_signal.SIG_BLOCK, [_signal.SIGCHLD])
     try:
         if fresh:
             syscall("unshare", fresh)
         mount_scratch(syscall, config, wanted)
         pid = posix.fork()
         if pid == 0:
-            _signal.set_wakeup_fd(-1)
-            _signal.signal(_signal.SIGCHLD, _signal.SIG_DFL)
-            _signal.pthread_sigmask(_signal.SIG_UNBLOCK, [_signal.SIGCHLD])
             worker(syscall, config, fds, wanted)
         if fresh & CLONE_NEWNS:
             syscall("setns", config["namespaces"][0], CLONE_NEWNS)
@@ -207,7 +205,6 @@ def fork(syscall, config, fds, wanted):
         posix._exit(1)  # between two namespaces: a new fork server is safer
     for fd in fds:
         posix.close(fd)
-    _signal.pthread_sigmask(_signal.SIG_UNBLOCK, [_signal.SIGCHLD])
     return pid
 
 

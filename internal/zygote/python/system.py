@@ -152,17 +152,15 @@ def receiver(libc):
     rights_at, rights = libc.buffer(256)
     header_at, header = libc.buffer(56)
     vector, fresh = message_header(data_at, len(data), rights_at, len(rights))
-    header_at = libc.Word(header_at)
+    header_at, numbers = libc.Word(header_at), rights.cast("i")
 
     # The default argument keeps the vector alive: the header only has its address.
     def receive(syscall=libc.syscall, vector=vector):
         header[:] = fresh
+        rights[:8] = u64(0)
         size = syscall("recvmsg", CONTROL, header_at, 0)
-        fds, end = [], int.from_bytes(header[40:48], sys.byteorder)
-        if end:
-            end = int.from_bytes(rights[:8], sys.byteorder)
-            fds = [int.from_bytes(rights[i:i + 4], sys.byteorder) for i in range(16, end, 4)]
-        return bytes(data[:size]), fds
+        # The rights begin with their length and four words; without any, the length is 0.
+        return data[:size].tobytes(), numbers[4 : numbers[0] // 4].tolist()
 
     return receive
 
@@ -176,9 +174,9 @@ def install_filter(syscall, program, flags):
 
 def limiter(syscall, resources, oneshot):
     """Returns the function that reads the limits of the guest from the channel, one value for
-    each resource, and sets them for good: without capabilities none can be raised again. The
-    resource module is faster to call, but loading it takes longer than it saves in one
-    run."""
+    each resource, and sets them for good: without capabilities none can be raised again. If
+    the host's own limit is lower, that one stays. The resource module is faster to call, but
+    loading it takes longer than it saves in one run."""
     size = 8 * len(resources)
     if oneshot:
         def setrlimit(which, pair):
@@ -192,7 +190,13 @@ def limiter(syscall, resources, oneshot):
             raise OSError("%d of %d bytes" % (len(values), size))
         for i, which in enumerate(resources):
             value = int.from_bytes(values[8 * i : 8 * i + 8], "little")
-            setrlimit(which, (value, value))
+            try:
+                setrlimit(which, (value, value))
+            except Exception:
+                from resource import getrlimit
+
+                if not 0 <= getrlimit(which)[1] <= value:
+                    raise
 
     return limit
 

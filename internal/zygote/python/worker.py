@@ -4,6 +4,8 @@ import marshal
 import posix
 import sys
 
+import _signal
+
 READ_AT_ONCE = 4096
 
 
@@ -117,6 +119,7 @@ def worker(syscall, config, fds, wanted):
                 posix.dup2(fd, target)
         if not config["oneshot"]:  # a single worker already leads its session
             posix.setsid()
+            _signal.pthread_sigmask(_signal.SIG_UNBLOCK, [_signal.SIGCHLD])
         posix.chdir(config["home"])
         step = "landlock"
         if config["landlock"]:
