@@ -64,6 +64,8 @@ func TestScript(t *testing.T) {
 			switch name {
 			case "degradable":
 				return exec.Command("unshare", "-Ur", "sh", "-c", "echo 1 > /proc/sys/user/max_user_namespaces").Run() == nil, nil
+			case "race":
+				return hosttest.UnderRace, nil
 			case "clang":
 				return hasExtra(hosttest.Clang)
 			case "bundle":

@@ -15,7 +15,10 @@ import (
 )
 
 // linknames are names that the Go project keeps for other projects: go.dev/issue/67401.
-var linknames = []string{"syscall.runtime_BeforeFork", "syscall.runtime_AfterFork", "syscall.runtime_AfterForkInChild"}
+var linknames = []string{
+	"syscall.runtime_BeforeFork", "syscall.runtime_AfterFork", "syscall.runtime_AfterForkInChild",
+	"runtime.entersyscallblock", "runtime.exitsyscall",
+}
 
 // Reviewers look for unsafe code in *_unsafe.go, and must not miss any elsewhere.
 func TestUnsafeIsInItsFiles(t *testing.T) {

@@ -21,26 +21,50 @@ func afterFork()
 //go:linkname afterForkInChild syscall.runtime_AfterForkInChild
 func afterForkInChild()
 
-// fork clones this process into its namespaces and returns the child's pid. The child
-// makes the system calls of its program, the last of which is execve, and nothing else.
-// It is a copy of one thread out of many, so nothing in it may allocate, lock, or grow a
-// stack. Every variable is declared before the clone.
+// The runtime's own preparations for a system call that blocks: another thread gets the
+// CPU of Go's that this one has.
+
+//go:linkname enterBlockingSyscall runtime.entersyscallblock
+func enterBlockingSyscall()
+
+//go:linkname exitSyscall runtime.exitsyscall
+func exitSyscall()
+
+// vfork is the system call clone. It stores the pid before the child runs.
+//
+//go:noescape
+func vfork(flags uintptr, pid *int32) (result uintptr)
+
+// fork starts a child that makes the system calls of its program, the last of which is
+// execve, and nothing else. If flags has CLONE_VM, the child uses our memory and our stack,
+// and this thread continues when the child has executed its program. Otherwise the child
+// is a copy of one thread out of many. Either way nothing in it may allocate, lock, or
+// grow a stack, and every variable is declared before the clone.
+//
+// The thread counts as blocked in a system call, so that other goroutines can run and the
+// garbage collector does not wait for it: the child waits for what other goroutines do.
 //
 //go:noinline
 //go:norace
 //go:nocheckptr
-func fork(namespaces uintptr, p *program) (pid uintptr, errno syscall.Errno) {
+func fork(flags uintptr, p *program) syscall.Errno {
 	var (
 		c      *call
 		i      int
 		result uintptr
+		errno  syscall.Errno
 		report = p.report
 	)
 	beforeFork()
-	pid, _, errno = syscall.RawSyscall6(unix.SYS_CLONE, uintptr(unix.SIGCHLD)|namespaces, 0, 0, 0, 0, 0)
-	if errno != 0 || pid != 0 {
+	enterBlockingSyscall()
+	result = vfork(flags|uintptr(unix.SIGCHLD)|unix.CLONE_PARENT_SETTID, &p.pid)
+	if result != 0 {
 		afterFork()
-		return pid, errno
+		exitSyscall()
+		if int(result) < 0 {
+			return syscall.Errno(-result)
+		}
+		return 0
 	}
 	afterForkInChild()
 	for i = 0; i < len(p.calls); i++ {

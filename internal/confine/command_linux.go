@@ -50,7 +50,7 @@ func (p *program) commandDescriptors(plan Plan, have belongings) {
 		p.call(unix.SYS_DUP3, uintptr(fd), uintptr(i), 0)
 	}
 	if plan.Environment {
-		p.closeAllBut(3, slices.Concat([]int{ControlFD, initFD, have.control}, have.trees, have.groups, have.kept)...)
+		p.closeAllBut(3, slices.Concat([]int{ControlFD, initFD, have.control, have.parting}, have.trees, have.groups, have.kept)...)
 	}
 }
 
@@ -94,9 +94,12 @@ func (p *program) command(spec Spec, have belongings) {
 	if spec.Plan.Landlock > 0 {
 		p.landlock(c.Landlock)
 	}
-	// We are a copy of the host's memory, and the command will have our user.
+	// We are a copy of the host's memory, and the command will have our user. With shared
+	// memory, the Runner, which has the same user, is as visible as we are.
 	p.step("hide", false)
-	p.call(unix.SYS_PRCTL, unix.PR_SET_DUMPABLE, 0)
+	if !p.shared || spec.Plan.SwitchID {
+		p.call(unix.SYS_PRCTL, unix.PR_SET_DUMPABLE, 0)
+	}
 	// After the last change of the user, which clears it.
 	p.step("die with the Runner", false)
 	p.call(unix.SYS_PRCTL, unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL))

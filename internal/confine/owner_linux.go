@@ -95,7 +95,9 @@ func translate(tree, namespace int, m Mount) error {
 func (p *program) enterOwnUserNamespace(plan Plan) {
 	p.call(unix.SYS_UNSHARE, CloneNewUser)
 	// The child owns its files in /proc only while it is dumpable. No process has rights
-	// in its namespaces that could exploit this.
+	// in its namespaces that could exploit this. But it gets a copy of our memory: another
+	// child might hide the shared one, and nobody but us may decide who can reach it.
+	p.shared = false
 	p.call(unix.SYS_PRCTL, unix.PR_SET_DUMPABLE, 1)
 	for _, file := range []struct{ name, text string }{
 		{"/proc/self/setgroups", "deny"},
@@ -198,16 +200,17 @@ func newOwnerMap(m ownerMap) (int, error) {
 	if err != nil {
 		return -1, err
 	}
-	p := newProgram(pair[1])
-	p.step("wait", false)
-	p.closeAllBut(0, pair[1])
-	p.call(unix.SYS_RECVFROM, uintptr(pair[1]), keep(p, new(byte)), 1).positive = true
 	parting, err := newParting()
 	if err != nil {
 		unix.Close(pair[0])
 		unix.Close(pair[1])
 		return -1, err
 	}
+	p := newProgram(pair[1])
+	p.step("wait", false)
+	p.closeAllBut(0, pair[1], parting.child())
+	p.part(parting.child())
+	p.call(unix.SYS_RECVFROM, uintptr(pair[1]), keep(p, new(byte)), 1).positive = true
 	process, err := cloneAndWatch(CloneNewUser, p, parting)
 	unix.Close(pair[1])
 	if err != nil {

@@ -41,14 +41,14 @@ func (p *Process) Wait() (unix.WaitStatus, unix.Rusage) {
 	return p.status, p.usage
 }
 
-func (p *Process) reap() {
-	for unix.Waitid(unix.P_PID, p.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil) == unix.EINTR {
+func (p *Process) reap(pid int) {
+	for unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil) == unix.EINTR {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.reaped = true
 	for {
-		if _, err := unix.Wait4(p.Pid, &p.status, 0, &p.usage); err != unix.EINTR {
+		if _, err := unix.Wait4(pid, &p.status, 0, &p.usage); err != unix.EINTR {
 			close(p.ended)
 			return
 		}

@@ -51,7 +51,7 @@ func Start(spec Spec) (*Process, error) {
 		unix.Close(pair[0])
 		return nil, err
 	}
-	have.parting = parting.theirs
+	have.parting = parting.child()
 	process, err := cloneAndWatch(spec.Plan.Namespaces, compile(spec, have), parting)
 	if err != nil {
 		unix.Close(pair[0])
@@ -75,34 +75,31 @@ func Start(spec Spec) (*Process, error) {
 // file cannot be executed while it is open for writing anywhere. After the lock is
 // released, programs that were written before can be executed.
 func cloneAndWatch(namespaces uintptr, p *program, parting *parting) (*Process, error) {
-	type started struct {
-		process *Process
-		err     error
-	}
-	result := make(chan started)
+	process := &Process{program: p, ended: make(chan struct{})}
+	cloned := make(chan syscall.Errno, 1)
+	syscall.ForkLock.Lock()
 	go func() {
 		runtime.LockOSThread() // never unlocked: the thread ends with this function
-		syscall.ForkLock.Lock()
-		pid, errno := fork(namespaces, p)
-		parting.await()
-		syscall.ForkLock.Unlock()
-		if errno != 0 {
-			result <- started{err: errno}
-			return
+		errno := p.fork(namespaces)
+		parting.theirs.close() // wakes the reader if there is no child, or if it died
+		cloned <- errno
+		if errno == 0 {
+			process.reap(int(p.pid))
 		}
-		process := &Process{Pid: int(pid), program: p, ended: make(chan struct{})}
-		result <- started{process: process}
-		process.reap()
 	}()
-	r := <-result
-	return r.process, r.err
+	parting.await()
+	syscall.ForkLock.Unlock()
+	if process.Pid = int(p.pid); process.Pid == 0 {
+		return nil, <-cloned
+	}
+	return process, nil
 }
 
-// parting is a pipe that only a child can write to. The child closes its end last. Then
-// it has none of our descriptors except those it was given.
+// parting is a pipe to which a child writes when it has none of our descriptors except
+// those it was given.
 type parting struct {
-	ours, theirs int
-	closing      descriptorSet // the child's end, and copies of it
+	ours   int
+	theirs descriptorSet // the child's end, and copies of it
 }
 
 func newParting() (*parting, error) {
@@ -111,18 +108,19 @@ func newParting() (*parting, error) {
 		return nil, fmt.Errorf("pipe: %w", err)
 	}
 	p := &parting{ours: pipe[0]}
-	var err error
-	if p.theirs, err = p.closing.add(pipe[1], nil); err != nil {
-		p.closing.close()
+	if _, err := p.theirs.add(pipe[1], nil); err != nil {
+		p.theirs.close()
 		unix.Close(p.ours)
 		return nil, err
 	}
 	return p, nil
 }
 
-// await returns when the child has closed its end, or if there is no child.
+// child returns the descriptor that the child inherits.
+func (p *parting) child() int { return p.theirs[len(p.theirs)-1] }
+
+// await returns when the child has written to the pipe, or if there is no child.
 func (p *parting) await() {
-	p.closing.close()
 	for {
 		if _, err := unix.Read(p.ours, make([]byte, 1)); err != unix.EINTR {
 			break

@@ -138,7 +138,7 @@ func TestChildrenEndWithRunner(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := cloneAndWatch(0, compile(bare("/bin/true"), belongings{null: null, control: pair[1], parting: parting.theirs}), parting)
+		p, err := cloneAndWatch(0, compile(bare("/bin/true"), belongings{null: null, control: pair[1], parting: parting.child()}), parting)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -175,7 +175,8 @@ func TestForkWaitsUntilChildClosedDescriptors(t *testing.T) {
 	program := newProgram(pair[1])
 	program.step("late", false)
 	program.call(unix.SYS_NANOSLEEP, keep(program, &unix.Timespec{Nsec: 100_000_000}), 0)
-	program.closeAllBut(3, pair[1])
+	program.closeAllBut(3, pair[1], parting.child())
+	program.part(parting.child())
 	program.call(unix.SYS_RECVFROM, uintptr(pair[1]), keep(program, new(byte)), 1).positive = true
 	process, err := cloneAndWatch(0, program, parting)
 	unix.Close(pair[1])

@@ -30,7 +30,7 @@ type belongings struct {
 	init    int    // the program of a command's init
 	kept    []int  // what a command gets besides its streams
 	groups  []int  // cgroup files to which a process writes itself
-	parting int    // closed after all others
+	parting int    // where the child reports that it has closed all others
 }
 
 // compile lists the calls from the first instruction after clone to execve. The order of
@@ -49,7 +49,7 @@ func compile(spec Spec, have belongings) *program {
 	} else {
 		p.descriptors(plan, have)
 	}
-	p.call(unix.SYS_CLOSE, uintptr(have.parting)).accept(unix.EBADF) // closed with all others, except in some tests
+	p.part(have.parting)
 
 	// The Runner maps ids in our user namespace, and sends a message.
 	p.step("wait for ids", true)
@@ -124,7 +124,13 @@ func (p *program) descriptors(plan Plan, have belongings) {
 	if !plan.Environment {
 		return
 	}
-	p.closeAllBut(3, append([]int{ControlFD, MountNSFD, PIDNSFD, have.control}, have.trees...)...)
+	p.closeAllBut(3, append([]int{ControlFD, MountNSFD, PIDNSFD, have.control, have.parting}, have.trees...)...)
+}
+
+// part reports that the child has none of our descriptors except those it was given.
+func (p *program) part(fd int) {
+	p.call(unix.SYS_WRITE, uintptr(fd), keep(p, new(byte)), 1)
+	p.call(unix.SYS_CLOSE, uintptr(fd))
 }
 
 // closeAllBut closes all other descriptors from the first number on.
@@ -186,8 +192,8 @@ func (p *program) switchUser(plan Plan) {
 	if !plan.SwitchID {
 		return
 	}
-	// Until execve we are a copy of the host's memory, which other processes of that
-	// user must not read.
+	// Until execve we have the host's memory, or a copy of it. Other processes of that
+	// user must not reach it.
 	p.call(unix.SYS_PRCTL, unix.PR_SET_DUMPABLE, 0)
 	uid, gid := uintptr(plan.UID), uintptr(plan.GID)
 	if plan.Namespaces != 0 {

@@ -22,7 +22,7 @@ func OnlyLong(t testing.TB, why string) {
 // nothing more.
 func NotUnderRace(t testing.TB, why string) {
 	t.Helper()
-	if underRace {
+	if UnderRace {
 		t.Skip(why + ": not under the race detector")
 	}
 }

@@ -2,5 +2,5 @@
 
 package hosttest
 
-// underRace reports whether the race detector is on.
-const underRace = true
+// UnderRace reports whether the race detector is on.
+const UnderRace = true

@@ -22,7 +22,7 @@ func (z *Zygote) attend() {
 		control.Fd = -1 // a worker closes its control socket and sends nothing
 	}
 	fds := []unix.PollFd{control, {Fd: int32(z.listener.number()), Events: unix.POLLIN}}
-	allowed := numbers(zygoteMay)
+	allowed, r := numbers(zygoteMay), newRoom()
 	for fds[0].Fd >= 0 || fds[1].Fd >= 0 {
 		_, err := unix.Ppoll(fds, nil, nil)
 		if err == unix.EINTR {
@@ -35,15 +35,15 @@ func (z *Zygote) attend() {
 		if fds[1].Revents != 0 && !z.answer(fds[1], allowed) {
 			fds[1].Fd = -1
 		}
-		if fds[0].Revents != 0 && !z.listen(int(fds[0].Fd)) {
+		if fds[0].Revents != 0 && !z.listen(int(fds[0].Fd), r) {
 			return
 		}
 	}
 }
 
 // listen reads one message, and reports whether more may come.
-func (z *Zygote) listen(control int) bool {
-	m, err := receive(control)
+func (z *Zygote) listen(control int, r room) bool {
+	m, err := receive(control, r)
 	if err == unix.EAGAIN {
 		return true
 	}

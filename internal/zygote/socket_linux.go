@@ -20,8 +20,9 @@ type message struct {
 // awaitMessage waits for one message on a nonblocking socket. It polls for the time of
 // patience before it sleeps, because waking up takes longer than most waits.
 func awaitMessage(fd int, deadline time.Time, patience time.Duration) (message, error) {
+	r := newRoom()
 	for until := time.Now().Add(patience); patience > 0 && time.Now().Before(until); {
-		if m, err := receive(fd); err != unix.EAGAIN {
+		if m, err := receive(fd, r); err != unix.EAGAIN {
 			return m, err
 		}
 		_, _, _ = unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0)
@@ -36,7 +37,7 @@ func awaitMessage(fd int, deadline time.Time, patience time.Duration) (message, 
 		if n, err := unix.Ppoll(fds, &timeout, nil); err == unix.EINTR || err == nil && n == 0 {
 			continue
 		}
-		if m, err := receive(fd); err != unix.EAGAIN {
+		if m, err := receive(fd, r); err != unix.EAGAIN {
 			return m, err
 		}
 	}
@@ -55,10 +56,17 @@ func sendMessage(fd int, data []byte, descriptors ...int) error {
 	}
 }
 
-// receive reads what has arrived; EAGAIN means nothing.
-func receive(fd int) (message, error) {
-	data := make([]byte, 4096)
-	ancillary := make([]byte, unix.CmsgSpace(4*4)+unix.CmsgSpace(unix.SizeofUcred))
+// room is where messages are received: of data and of descriptors and credentials.
+type room struct{ data, ancillary []byte }
+
+func newRoom() room {
+	return room{make([]byte, 4096), make([]byte, unix.CmsgSpace(4*4)+unix.CmsgSpace(unix.SizeofUcred))}
+}
+
+// receive reads what has arrived; EAGAIN means nothing. The message is in the room until
+// the next one.
+func receive(fd int, r room) (message, error) {
+	data, ancillary := r.data, r.ancillary
 	n, size, _, _, err := unix.Recvmsg(fd, data, ancillary, unix.MSG_CMSG_CLOEXEC)
 	if err == unix.ECONNRESET {
 		// The kernel reports ECONNRESET once, before the last messages of a peer that
