@@ -76,6 +76,7 @@ const (
 	rowLanguage
 	rowCommand
 	rowColdCommand
+	rowCommandRate
 	rowProxy
 	rowPaths
 	rowWasm

@@ -20,11 +20,7 @@ func (b *bench) throughput(ctx context.Context, t *table) (err error) {
 	}
 	defer func() { err = errors.Join(err, hook.Close()) }()
 	var walled, calls, plain float64
-	rounds := b.few(5, 1)
-	window := 2 * time.Second
-	if b.quick {
-		window = 300 * time.Millisecond
-	}
+	rounds, window := b.few(5, 1), b.window()
 	for range rounds {
 		n, err := b.rate(window, func() error {
 			_, err := b.warm(ctx)
@@ -65,6 +61,14 @@ func (b *bench) throughput(ctx context.Context, t *table) (err error) {
 		Number: plain, Ratio: 1,
 	})
 	return nil
+}
+
+// window is how long a rate is measured at once.
+func (b *bench) window() time.Duration {
+	if b.quick {
+		return 300 * time.Millisecond
+	}
+	return 2 * time.Second
 }
 
 // eachCore promises a rate that more cores make higher.

@@ -79,6 +79,9 @@ func fork(flags uintptr, p *program) syscall.Errno {
 		c.result = result
 		if errno == unix.EINTR {
 			i-- // retry
+		} else if errno != 0 && errno == c.again && c.tries > 0 {
+			c.tries--
+			i -= 2
 		} else if errno != 0 && errno != c.accepts[0] && errno != c.accepts[1] {
 			break
 		} else if errno == 0 && result == 0 && c.positive {

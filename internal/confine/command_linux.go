@@ -94,11 +94,10 @@ func (p *program) command(spec Spec, have belongings) {
 	if spec.Plan.Landlock > 0 {
 		p.landlock(c.Landlock)
 	}
-	// We are a copy of the host's memory, and the command will have our user. With shared
-	// memory, the Runner, which has the same user, is as visible as we are.
-	p.step("hide", false)
-	if !p.shared || spec.Plan.SwitchID {
-		p.call(unix.SYS_PRCTL, unix.PR_SET_DUMPABLE, 0)
+	// The command will have our user.
+	if !p.shared {
+		p.step("hide", false)
+		p.hide()
 	}
 	// After the last change of the user, which clears it.
 	p.step("die with the Runner", false)

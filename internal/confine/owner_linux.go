@@ -94,18 +94,18 @@ func translate(tree, namespace int, m Mount) error {
 // capabilities and a full bounding set.
 func (p *program) enterOwnUserNamespace(plan Plan) {
 	p.call(unix.SYS_UNSHARE, CloneNewUser)
-	// The child owns its files in /proc only while it is dumpable. No process has rights
-	// in its namespaces that could exploit this. But it gets a copy of our memory: another
-	// child might hide the shared one, and nobody but us may decide who can reach it.
-	p.shared = false
-	p.call(unix.SYS_PRCTL, unix.PR_SET_DUMPABLE, 1)
 	for _, file := range []struct{ name, text string }{
 		{"/proc/self/setgroups", "deny"},
 		{"/proc/self/uid_map", fmt.Sprintf("%d %d 1\n", plan.Inside, plan.first.uid)},
 		{"/proc/self/gid_map", fmt.Sprintf("%d %d 1\n", plan.Inside, plan.first.gid)},
 	} {
+		// The child owns its files in /proc only while it is dumpable, and with shared
+		// memory another child may end that at any time. No process has rights in its
+		// namespaces that could exploit this.
+		p.call(unix.SYS_PRCTL, unix.PR_SET_DUMPABLE, 1)
 		p.open(file.name, unix.O_WRONLY, 0)
 		opened := p.last()
+		p.calls[opened].again, p.calls[opened].tries = unix.EACCES, 1000
 		p.call(unix.SYS_WRITE, 0, p.text(file.text), uintptr(len(file.text))).borrow(opened, 0)
 		p.call(unix.SYS_CLOSE, 0).borrow(opened, 0)
 	}
@@ -207,6 +207,7 @@ func newOwnerMap(m ownerMap) (int, error) {
 		return -1, err
 	}
 	p := newProgram(pair[1])
+	p.shared = Plan{}.sharesMemory()
 	p.step("wait", false)
 	p.closeAllBut(0, pair[1], parting.child())
 	p.part(parting.child())

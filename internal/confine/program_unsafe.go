@@ -40,6 +40,10 @@ type call struct {
 	lender2, borrower2 int
 	// These errors are ignored.
 	accepts [2]syscall.Errno
+	// After this error the call before is made again, and then this one, up to so many
+	// times.
+	again syscall.Errno
+	tries int
 	// positive says that a result of 0 is a failure: the other end is closed.
 	positive bool
 	// store, if not nil, is where the result goes, inside a value that a later call
@@ -56,7 +60,7 @@ type report struct {
 const reportMark = 'F'
 
 func newProgram(control int) *program {
-	return &program{control: uintptr(control), report: &report{mark: reportMark}, shared: sharesMemory()}
+	return &program{control: uintptr(control), report: &report{mark: reportMark}}
 }
 
 func (p *program) step(name string, ns bool) {

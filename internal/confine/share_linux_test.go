@@ -13,8 +13,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// startNobody starts a child that becomes another user and waits. The child ends when the
-// returned function is called.
+// startNobody starts a child that uses our memory, enters its own user namespace, becomes
+// another user, makes the memory dumpable, and waits. It ends when the returned function is
+// called.
 func startNobody(t *testing.T) (*Process, func()) {
 	t.Helper()
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
@@ -25,13 +26,21 @@ func startNobody(t *testing.T) (*Process, func()) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	plan := Plan{SwitchID: true, UID: nobody, GID: nobody, Namespaces: CloneNewUser}
 	p := newProgram(pair[1])
+	if p.shared = plan.sharesMemory(); !p.shared {
+		t.Skip("one CPU: children have a copy")
+	}
+	wait := func() { p.call(unix.SYS_RECVFROM, uintptr(pair[1]), keep(p, new(byte)), 1).positive = true }
 	p.step("become nobody", false)
 	p.closeAllBut(3, pair[1], parting.child())
-	p.switchUser(Plan{SwitchID: true, UID: nobody, GID: nobody, DropGroups: true})
 	p.part(parting.child())
-	p.call(unix.SYS_RECVFROM, uintptr(pair[1]), keep(p, new(byte)), 1).positive = true
-	process, err := cloneAndWatch(0, p, parting)
+	wait()
+	p.switchUser(plan)
+	p.call(unix.SYS_PRCTL, unix.PR_SET_DUMPABLE, 1)
+	p.call(unix.SYS_SENDTO, uintptr(pair[1]), keep(p, new(byte)), 1, 0, 0, 0)
+	wait()
+	process, err := cloneAndWatch(plan.Namespaces, p, parting)
 	unix.Close(pair[1])
 	if err != nil {
 		t.Fatal(err)
@@ -41,19 +50,26 @@ func startNobody(t *testing.T) (*Process, func()) {
 		process.Wait()
 	})
 	t.Cleanup(end)
+	if err := process.mapIDs(plan); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := unix.Write(pair[0], []byte{0}); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := unix.Read(pair[0], make([]byte, 1)); n != 1 {
+		t.Fatalf("the child does not become another user: %v", err)
+	}
 	return process, end
 }
 
 const nobody = 65534
 
 // While a child has another user and our memory, that user cannot reach the memory through
-// the child, and we are dumpable again only after the last such child.
-func TestSharedMemoryIsHidden(t *testing.T) {
+// the child, not even if it is dumpable. What the children change about that is undone
+// after the last of them.
+func TestSharedMemoryIsOutOfReach(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root's children have another user")
-	}
-	if !sharesMemory() {
-		t.Skip("one CPU: children have a copy")
 	}
 	dumpable := func() int {
 		value, err := unix.PrctlRetInt(unix.PR_GET_DUMPABLE, 0, 0, 0, 0)
@@ -66,17 +82,24 @@ func TestSharedMemoryIsHidden(t *testing.T) {
 	first, endFirst := startNobody(t)
 	second, endSecond := startNobody(t)
 	for _, p := range []*Process{first, second} {
-		for _, file := range []string{"environ", "mem", "maps"} {
+		status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.Pid))
+		if err != nil || !bytes.Contains(status, []byte("Uid:\t65534\t65534\t65534\t65534\n")) {
+			t.Fatalf("the child has another user than expected: %s, %v", status, err)
+		}
+		for _, file := range []string{"environ", "mem", "maps", "stack"} {
 			read := exec.Command("head", "-c", "1", fmt.Sprintf("/proc/%d/%s", p.Pid, file))
 			read.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
-			if out, err := read.CombinedOutput(); err == nil || !bytes.Contains(out, []byte("Permission denied")) {
+			if out, err := read.CombinedOutput(); err == nil || !bytes.Contains(out, []byte("ermi")) {
 				t.Errorf("another process of that user reads %s: %q, %v", file, out, err)
 			}
 		}
 	}
+	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil { // as the kernel does when a child changes its user
+		t.Fatal(err)
+	}
 	endFirst()
 	if got := dumpable(); got != 0 {
-		t.Errorf("we are dumpable (%d) while a child has our memory", got)
+		t.Errorf("dumpable is %d while a child has our memory", got)
 	}
 	endSecond()
 	if got := dumpable(); got != before {
@@ -84,12 +107,21 @@ func TestSharedMemoryIsHidden(t *testing.T) {
 	}
 }
 
-// A child that has to be dumpable has a copy of our memory.
-func TestDumpableChildHasCopy(t *testing.T) {
-	p := newProgram(0)
-	p.step("own user namespace", true)
-	if p.enterOwnUserNamespace(Plan{first: &ids{}}); p.shared {
-		t.Error("it shares our memory")
+// A child that becomes another user in our own user namespace has a copy of our memory.
+func TestWhoSharesMemory(t *testing.T) {
+	several := runtime.GOMAXPROCS(0) > 1
+	for _, test := range []struct {
+		plan Plan
+		want bool
+	}{
+		{Plan{}, several},
+		{Plan{Namespaces: CloneNewUser}, several},
+		{Plan{Namespaces: CloneNewUser, SwitchID: true}, several},
+		{Plan{SwitchID: true}, false},
+	} {
+		if got := test.plan.sharesMemory(); got != test.want {
+			t.Errorf("%+v: %v", test.plan, got)
+		}
 	}
 }
 

@@ -38,6 +38,7 @@ type belongings struct {
 func compile(spec Spec, have belongings) *program {
 	plan := spec.Plan
 	p := newProgram(have.control)
+	p.shared = plan.sharesMemory()
 	p.step("session", false)
 	p.call(unix.SYS_SETSID)
 
@@ -188,13 +189,17 @@ func (p *program) emptyBoundingSet() {
 	}
 }
 
+// hide hides our copy of the host's memory from other processes of our user. No such
+// process can reach memory that is shared (see Plan.sharesMemory).
+func (p *program) hide() { p.call(unix.SYS_PRCTL, unix.PR_SET_DUMPABLE, 0) }
+
 func (p *program) switchUser(plan Plan) {
 	if !plan.SwitchID {
 		return
 	}
-	// Until execve we have the host's memory, or a copy of it. Other processes of that
-	// user must not reach it.
-	p.call(unix.SYS_PRCTL, unix.PR_SET_DUMPABLE, 0)
+	if !p.shared {
+		p.hide()
+	}
 	uid, gid := uintptr(plan.UID), uintptr(plan.GID)
 	if plan.Namespaces != 0 {
 		uid, gid = uintptr(plan.building().uid), uintptr(plan.building().gid)
