@@ -108,7 +108,7 @@ func TestSharedMemoryIsOutOfReach(t *testing.T) {
 }
 
 // A child that becomes another user in our own user namespace has a copy of our memory.
-func TestWhoSharesMemory(t *testing.T) {
+func TestPlansThatShareMemory(t *testing.T) {
 	several := runtime.GOMAXPROCS(0) > 1
 	for _, test := range []struct {
 		plan Plan
