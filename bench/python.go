@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,6 +23,21 @@ func (b *bench) startPython(ctx context.Context, packages string) (*clocked, err
 	process := exec.CommandContext(ctx, b.python, "-B", "-c", pythonSource, packages)
 	process.Env = append(os.Environ(), "PYTHONPATH="+source, "CORDON_BIN="+b.cordon)
 	return startClocked("the Python package", process)
+}
+
+// importLine starts a Python that imports the package, and does more if there is more.
+// Packages of the environment do not matter.
+func (b *bench) importLine(more string) ([]string, error) {
+	source, err := filepath.Abs("python/src")
+	if err != nil {
+		return nil, err
+	}
+	binary, err := filepath.Abs(b.cordon)
+	if err != nil {
+		return nil, err
+	}
+	code := fmt.Sprintf("import os, sys; sys.path.insert(0, %q); os.environ['CORDON_BIN'] = %q; import cordon%s", source, binary, more)
+	return []string{b.python, "-I", "-S", "-c", code}, nil
 }
 
 // pythonAPI measures execute() and run_mod_hook() of the Python package next to the recipes
@@ -48,13 +64,27 @@ func (b *bench) pythonAPI(ctx context.Context, t *table) (err error) {
 	defer func() { err = errors.Join(err, p.stop()) }()
 
 	const printed = `"42\n"`
-	var plain, executed, hooked, child, restricted, unused samples
+	var plain, executed, hooked, child, restricted, imported, first, unused samples
+	importing, err := b.importLine("")
+	if err != nil {
+		return err
+	}
+	running, err := b.importLine("; cordon.run('pass')")
+	if err != nil {
+		return err
+	}
 	// The first calls start cordon and its workers.
 	if err := p.turn(&unused, printed, "execute", 20, slow.Seconds()); err != nil {
 		return err
 	}
 	for range b.few(20, 2) {
 		if err := startTurn(ctx, &plain, b.plainLine(), "", ""); err != nil {
+			return err
+		}
+		if err := startTurn(ctx, &imported, importing, "", ""); err != nil {
+			return err
+		}
+		if err := startTurn(ctx, &first, running, "", ""); err != nil {
 			return err
 		}
 		if err := p.turn(&executed, printed, "execute", 50, slow.Seconds()); err != nil {
@@ -82,6 +112,14 @@ func (b *bench) pythonAPI(ctx context.Context, t *table) (err error) {
 	t.add(row{
 		position: rowPython, Measure: "Python: run_mod_hook(), 1 KiB state, back to back, p50", Value: milliseconds(hooked.p50()), Number: hooked.p50().Seconds(),
 		Ratio: over(hooked.p50(), base), Must: atMost(1.0/40, "1/40"), Aim: atMost(1.0/80, "1/80"),
+	})
+	t.add(row{
+		position: rowPython, Measure: "Python: import cordon, whole process, p50", Value: milliseconds(imported.p50()), Number: imported.p50().Seconds(),
+		Ratio: over(imported.p50(), base), Must: atMost(3, "3 ×"),
+	})
+	t.add(row{
+		position: rowPython, Measure: "Python: import cordon and a first run, whole process, p50", Value: milliseconds(first.p50()), Number: first.p50().Seconds(),
+		Ratio: over(first.p50(), base), Must: atMost(5, "5 ×"),
 	})
 	t.add(row{
 		position: rowPythonMore, Measure: "Python: a subprocess per call with preexec_fn, p50", Value: milliseconds(child.p50()), Number: child.p50().Seconds(),

@@ -5,6 +5,7 @@ import copy
 import inspect
 import os
 import pickle
+import subprocess
 import sys
 import sysconfig
 
@@ -22,6 +23,20 @@ def test_value_output_and_context():
     assert result.usage.wall_time_ms > 0 and result.usage.memory_bytes > 1 << 20
     assert result.enforcement.tier == "process"
     assert result.enforcement.holds("seccomp") and result.enforcement.holds("landlock", "mount")
+
+
+def test_import_is_quick():
+    """Importing the package, and running a script, loads nothing that only other programs need."""
+    slow = ["asyncio", "concurrent.futures", "http.client", "logging", "pickle", "ssl"]
+    source = os.path.dirname(os.path.dirname(cordon.__file__))
+    code = "import sys; sys.path.insert(0, %r); import cordon; print([name for name in %r if name in sys.modules])" % (source, slow)
+    assert subprocess.check_output([sys.executable, "-I", "-S", "-c", code], text=True) == "[]\n"
+
+
+def test_names_are_there_although_imported_late():
+    assert {name for name in cordon.__all__ if getattr(cordon, name, None) is None} == set()
+    with pytest.raises(AttributeError, match="no attribute 'Sandbocks'"):
+        cordon.Sandbocks
 
 
 def test_failure_is_a_result_and_an_exception_on_request():

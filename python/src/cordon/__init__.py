@@ -8,7 +8,8 @@ See docs/python.md of the project for the APIs of other sandboxes that are here 
 ``execute``, ``create_sandbox``, ``run_mod_hook`` and ``SubprocessSandboxBackend``.
 """
 
-from ._backend import SandboxConfig, SubprocessSandboxBackend
+from typing import TYPE_CHECKING, Any
+
 from ._errors import (
     Busy,
     Closed,
@@ -28,7 +29,20 @@ from ._result import Enforcement, Finding, GuestException, Result, Usage, Violat
 from ._sandbox import Hook, Sandbox, acheck, arun, check, connect, hook, run
 from ._scripts import SubprocessSandbox, arun_mod_hook, create_sandbox, run_mod_hook
 
+if TYPE_CHECKING:
+    from ._backend import SandboxConfig, SubprocessSandboxBackend
+
 __version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> Any:
+    """Imports what most programs do not use, and what takes as long to import as the rest."""
+    if name in ("SandboxConfig", "SubprocessSandboxBackend"):
+        from . import _backend
+
+        return getattr(_backend, name)
+    raise AttributeError("module %r has no attribute %r" % (__name__, name))
+
 
 __all__ = [
     "Busy",

@@ -12,19 +12,20 @@ thread that is woken checks the state itself.
 
 from __future__ import annotations
 
-import asyncio
 import errno
 import os
 import queue
 import select
 import signal
 import subprocess
-import tempfile
 import threading
-from typing import Dict, List, Optional, Set
+from typing import TYPE_CHECKING, Dict, List, Optional, Set
 
 from ._errors import BY_KIND, Busy, Closed, ConnectionLost, CordonError, NotFound, NothingSent, Unsupported
 from ._hooks import Hooks
+
+if TYPE_CHECKING:
+    import asyncio
 
 # What each answer begins with: the version of its form, and its id.
 _BEGINNING = b'{"v":1,"id":"'
@@ -90,6 +91,8 @@ class Child:
             raise Unsupported("starting cordon as a child process needs a POSIX system: on Windows, connect to a running service by its url")
         #: Open hooks of this child, by what they were opened with.
         self.hooks = Hooks(_HOOKS)
+        import tempfile
+
         self._notes = tempfile.TemporaryFile()
         try:
             # A new session: Ctrl-C at the terminal is for Python, not for cordon, which would
@@ -163,6 +166,8 @@ class Child:
 
     async def ask_async(self, body: str) -> bytes:
         """The same for a task."""
+        import asyncio
+
         slot = LoopSlot(asyncio.get_running_loop())
         try:
             self._enter(slot)

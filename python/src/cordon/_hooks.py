@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import OrderedDict
-from concurrent.futures import Future
-from typing import Any, Awaitable, Callable, List, Optional, Union
+from typing import TYPE_CHECKING, Any, Awaitable, Callable, List, Optional, Union
 
 from ._errors import CordonError, NothingSent
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 
 class Hooks:
@@ -37,6 +38,8 @@ class Hooks:
 
     def opened(self, source: Any, work: Callable[[], str]) -> str:
         """Returns the id of a hook that is opened now, by this call or by a concurrent one."""
+        from concurrent.futures import Future
+
         mine: Future[str] = Future()
         try:
             found = self._ids.setdefault(source, mine)
@@ -48,6 +51,9 @@ class Hooks:
             raise
 
     async def opened_async(self, source: Any, work: Callable[[], Awaitable[str]]) -> str:
+        import asyncio
+        from concurrent.futures import Future
+
         mine: Future[str] = Future()
         try:
             found = self._ids.setdefault(source, mine)

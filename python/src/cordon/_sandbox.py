@@ -6,7 +6,6 @@ import atexit
 import json
 import os
 import sys
-import tempfile
 import threading
 from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Tuple, TypedDict, Union
 
@@ -418,6 +417,8 @@ def _policy_text(policy: Optional[Policy]) -> Optional[str]:
 def _policy_file(text: str) -> str:
     """Writes a policy that was given as a dict to a file; JSON is valid YAML. The file stays
     until Python exits, because a child that dies is started with it again."""
+    import tempfile
+
     handle, path = tempfile.mkstemp(prefix="cordon-policy-", suffix=".yaml")
     with os.fdopen(handle, "w") as file:
         file.write(text)

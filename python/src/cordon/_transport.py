@@ -6,7 +6,6 @@ transports take the same requests and give the same answers.
 
 from __future__ import annotations
 
-import asyncio
 import atexit
 import os
 import threading
@@ -88,6 +87,8 @@ class Local(Transport):
         child = self._child
         if child is not None and child.alive:
             return child
+        import asyncio
+
         # Starting a process takes milliseconds and would block the loop.
         return await asyncio.get_running_loop().run_in_executor(None, self.child)
 
