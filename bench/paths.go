@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 
@@ -114,6 +115,7 @@ func (b *bench) data(ctx context.Context, t *table) (err error) {
 		req.Streams.Out, req.Streams.CaptureLimit = io.Discard, policy.KiB
 		return runs(name, runner, req, ended(run.Succeeded))
 	}
+	inParts := prints("52 MB of output in blocks of 64 KiB", blocks)
 	pairs := [][2]*act{
 		{takes("50 MB of context, one string", text, 50*million).most(1.5, 1.1), plain("json.loads from a pipe", count, text, fmt.Sprint(50*million))},
 		{takes("10 MB of context, records", records, n).most(1.5, 1.1), plain("json.loads from a pipe", count, records, fmt.Sprint(n))},
@@ -123,13 +125,29 @@ func (b *bench) data(ctx context.Context, t *table) (err error) {
 		},
 		{prints("52 MB of output in lines", lines).most(2.5, 1.5), plain("a plain Python", lines, "", inLines)},
 		{prints("52 MB of output in lines", lines), plain("a plain Python -u", lines, "", inLines, "-u")},
-		{prints("52 MB of output in blocks of 64 KiB", blocks).most(1.5, 0), plain("a plain Python", blocks, "", inBlocks)},
+		{inParts.most(1.5, 0), plain("a plain Python", blocks, "", inBlocks)},
 	}
 	for _, pair := range pairs {
 		if err := b.against(ctx, t, b.few(3, 1), b.few(2, 1), time.Millisecond, pair[1], pair[0]); err != nil {
 			return err
 		}
 	}
+	return addAllocated(ctx, t, inParts)
+}
+
+// addAllocated measures how much memory the host allocates for a run, as Go counts it.
+func addAllocated(ctx context.Context, t *table, a *act) error {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if _, err := a.once(ctx); err != nil {
+		return err
+	}
+	runtime.ReadMemStats(&after)
+	n := int64(after.TotalAlloc - before.TotalAlloc)
+	t.add(row{
+		position: rowPaths, Measure: a.name + ", memory that the host allocates", Value: mebibytes(n), Number: float64(n),
+		Must: promise{AtMost: float64(policy.MiB), Text: "≤ 1 MiB", OnValue: true},
+	})
 	return nil
 }
 
