@@ -44,7 +44,7 @@ func (b *bench) commands(ctx context.Context, t *table) (err error) {
 	}
 
 	var rival, brief, plain, warm, cold, chased samples
-	line, short := bubblewrapLine(workspace), bubblewrapShortLine()
+	line, short := bubblewrapLines(workspace)
 	for range b.few(20, 2) {
 		for _, m := range []struct {
 			into *samples
@@ -92,33 +92,18 @@ func (b *bench) commands(ctx context.Context, t *table) (err error) {
 
 // commandRate keeps all cores busy with commands, alternating with bubblewrap.
 func (b *bench) commandRate(ctx context.Context, t *table, command func(context.Context) (time.Duration, error), rival []string) error {
-	var ours, theirs float64
-	rounds, window := b.few(5, 1), b.window()
-	for range rounds {
-		n, err := b.rate(window, func() error {
-			_, err := command(ctx)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		ours += n / float64(rounds)
-		if len(rival) == 0 {
-			continue
-		}
-		n, err = b.rate(window, func() error {
-			_, err := start(ctx, rival, "", "")
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		theirs += n / float64(rounds)
+	acts := []func() error{func() error { _, err := command(ctx); return err }}
+	if len(rival) > 0 {
+		acts = append(acts, func() error { _, err := start(ctx, rival, "", ""); return err })
 	}
-	r := row{position: rowCommandRate, Measure: "Runner.Run of /bin/true, all cores, sustained", Value: fmt.Sprintf("%.0f commands/s", ours), Number: ours}
-	if theirs > 0 {
-		r.Ratio, r.Must, r.Aim = ours/theirs, atLeast(1.1, "1.1 ×"), atLeast(2, "2 ×")
-		r.Note = fmt.Sprintf("of bubblewrap with the same binds: %.0f/s", theirs)
+	rates, err := b.rates(acts...)
+	if err != nil {
+		return err
+	}
+	r := row{position: rowCommandRate, Measure: "Runner.Run of /bin/true, all cores, sustained", Value: fmt.Sprintf("%.0f commands/s", rates[0]), Number: rates[0]}
+	if len(rival) > 0 {
+		r.Ratio, r.Must, r.Aim = rates[0]/rates[1], atLeast(1.1, "1.1 ×"), atLeast(2, "2 ×")
+		r.Note = fmt.Sprintf("of bubblewrap with the same binds: %.0f/s", rates[1])
 	}
 	t.add(r)
 	return nil
@@ -131,32 +116,26 @@ func (b *bench) coldCommand(workspace string) []string {
 	return []string{b.cordon, "exec", "--workspace", workspace, "--", "/bin/true"}
 }
 
-// bubblewrapShortLine is the shortest sandbox that people use: the whole host, read-only.
-func bubblewrapShortLine() []string {
+// bubblewrapLines binds what a command in cordon sees, and, for the shortest sandbox that
+// people use, the whole host. Both have no filter and no limits, so they have less to do.
+func bubblewrapLines(workspace string) (same, whole []string) {
 	program, err := hostpath.FindProgram("bwrap", hostpath.Writable())
 	if err != nil {
-		return nil
+		return nil, nil
 	}
-	return []string{program.Path, "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--unshare-all", "/bin/true"}
-}
-
-// bubblewrapLine binds what a command in cordon sees. It has no filter and no limits, so it
-// has less to do.
-func bubblewrapLine(workspace string) []string {
-	program, err := hostpath.FindProgram("bwrap", hostpath.Writable())
-	if err != nil {
-		return nil
-	}
-	line := []string{
+	same = []string{
 		program.Path, "--unshare-all", "--die-with-parent", "--new-session", "--uid", "1000", "--gid", "1000", "--hostname", "cordon",
 		"--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--dir", "/run", "--symlink", "/tmp", "/var/tmp",
 	}
-	line = append(line, systemBinds(jail.SystemPaths())...)
-	line = append(line, "--bind", workspace, workspace, "--chdir", workspace, "--")
-	if exec.Command(line[0], append(line[1:], "/bin/true")...).Run() != nil {
-		return nil
+	same = append(same, systemBinds(jail.SystemPaths())...)
+	same = append(same, "--bind", workspace, workspace, "--chdir", workspace, "--", "/bin/true")
+	whole = []string{program.Path, "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--unshare-all", "/bin/true"}
+	for _, line := range [][]string{same, whole} {
+		if exec.Command(line[0], line[1:]...).Run() != nil {
+			return nil, nil // it does not work here
+		}
 	}
-	return append(line, "/bin/true")
+	return same, whole
 }
 
 // systemBinds returns the arguments for the paths that this host has. Symlinks stay

@@ -19,35 +19,15 @@ func (b *bench) throughput(ctx context.Context, t *table) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, hook.Close()) }()
-	var walled, calls, plain float64
-	rounds, window := b.few(5, 1), b.window()
-	for range rounds {
-		n, err := b.rate(window, func() error {
-			_, err := b.warm(ctx)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		walled += n / float64(rounds)
-		waitForRefill()
-		n, err = b.rate(window, func() error {
-			_, err := call(ctx, hook)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		calls += n / float64(rounds)
-		n, err = b.rate(window, func() error {
-			_, err := start(ctx, b.plainLine(), "", "")
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		plain += n / float64(rounds)
+	rates, err := b.rates(
+		func() error { _, err := b.warm(ctx); return err },
+		func() error { _, err := call(ctx, hook); return err },
+		func() error { _, err := start(ctx, b.plainLine(), "", ""); return err },
+	)
+	if err != nil {
+		return err
 	}
+	walled, calls, plain := rates[0], rates[1], rates[2]
 	t.add(row{
 		position: rowThroughput, Measure: "Runner.Run, all cores, sustained", Value: fmt.Sprintf("%.0f runs/s", walled),
 		Number: walled, Ratio: walled / plain, Must: atLeast(4, "4 ×"), Aim: atLeast(8, "8 ×"),
@@ -63,17 +43,29 @@ func (b *bench) throughput(ctx context.Context, t *table) (err error) {
 	return nil
 }
 
-// window is how long a rate is measured at once.
-func (b *bench) window() time.Duration {
-	if b.quick {
-		return 300 * time.Millisecond
-	}
-	return 2 * time.Second
-}
-
 // eachCore promises a rate that more cores make higher.
 func (b *bench) eachCore(n int) promise {
 	return promise{AtLeast: float64(n * b.cores), Text: fmt.Sprintf("≥ %d/s", n*b.cores), OnValue: true}
+}
+
+// rates measures how often per second each act succeeds, in alternating turns.
+func (b *bench) rates(acts ...func() error) ([]float64, error) {
+	rounds, window := b.few(5, 1), 2*time.Second
+	if b.quick {
+		window = 300 * time.Millisecond
+	}
+	rates := make([]float64, len(acts))
+	for range rounds {
+		for i, act := range acts {
+			waitForRefill()
+			n, err := b.rate(window, act)
+			if err != nil {
+				return nil, err
+			}
+			rates[i] += n / float64(rounds)
+		}
+	}
+	return rates, nil
 }
 
 // rate counts how often per second act succeeds with two callers per core: some always wait

@@ -200,19 +200,14 @@ func newOwnerMap(m ownerMap) (int, error) {
 	if err != nil {
 		return -1, err
 	}
-	parting, err := newParting()
-	if err != nil {
-		unix.Close(pair[0])
-		unix.Close(pair[1])
-		return -1, err
-	}
-	p := newProgram(pair[1])
-	p.shared = Plan{}.sharesMemory()
-	p.step("wait", false)
-	p.closeAllBut(0, pair[1], parting.child())
-	p.part(parting.child())
-	p.call(unix.SYS_RECVFROM, uintptr(pair[1]), keep(p, new(byte)), 1).positive = true
-	process, err := cloneAndWatch(CloneNewUser, p, parting)
+	process, err := cloneAndWatch(CloneNewUser, func(parting int) *program {
+		p := newProgram(pair[1])
+		p.step("wait", false)
+		p.closeAllBut(0, pair[1], parting)
+		p.part(parting)
+		p.call(unix.SYS_RECVFROM, uintptr(pair[1]), keep(p, new(byte)), 1).positive = true
+		return p
+	})
 	unix.Close(pair[1])
 	if err != nil {
 		unix.Close(pair[0])

@@ -41,6 +41,7 @@ func (p *Process) Wait() (unix.WaitStatus, unix.Rusage) {
 	return p.status, p.usage
 }
 
+// reap waits for the process, whose Pid the starting goroutine may not have set yet.
 func (p *Process) reap(pid int) {
 	for unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil) == unix.EINTR {
 	}

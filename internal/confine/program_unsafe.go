@@ -17,7 +17,7 @@ type program struct {
 	steps   []step
 	control uintptr // where the child reports a failure
 	report  *report
-	shared  bool  // the child uses our memory until execve
+	shared  bool  // the child uses our memory until execve; see share_linux.go
 	pid     int32 // of the child, set by the kernel
 	kept    []any // keeps alive what the arguments point to
 }
@@ -60,7 +60,7 @@ type report struct {
 const reportMark = 'F'
 
 func newProgram(control int) *program {
-	return &program{control: uintptr(control), report: &report{mark: reportMark}}
+	return &program{control: uintptr(control), report: &report{mark: reportMark}, shared: severalCPUs()}
 }
 
 func (p *program) step(name string, ns bool) {

@@ -10,15 +10,11 @@ import (
 
 // A child that uses our memory until execve is faster to start than one that gets a copy:
 // nothing is copied, neither page tables nor, afterwards, the pages that we write to. For
-// a Runner with 64 MiB that is a sixth of the time.
+// a Runner with 64 MiB that is a sixth of the time. It gets a copy if other processes could
+// reach the memory through it (switchUser), or if Go has one CPU: then the child would wait
+// for a goroutine that waits for the child.
 
-// sharesMemory reports whether the child of a plan uses our memory. It must not if it
-// becomes a user whose other processes could then trace it, and so reach our memory: in a
-// user namespace of its own they cannot. With one CPU for Go, the child would wait for a
-// goroutine that waits for the child.
-func (p Plan) sharesMemory() bool {
-	return runtime.GOMAXPROCS(0) > 1 && (!p.SwitchID || p.Namespaces&CloneNewUser != 0)
-}
+func severalCPUs() bool { return runtime.GOMAXPROCS(0) > 1 }
 
 // sharing counts the children that use our memory.
 var sharing struct {
@@ -35,10 +31,9 @@ func (p *program) fork(namespaces uintptr) syscall.Errno {
 	}
 	sharing.mu.Lock()
 	if sharing.children == 0 {
+		sharing.dumpable = 0
 		if value, err := unix.PrctlRetInt(unix.PR_GET_DUMPABLE, 0, 0, 0, 0); err == nil && value == 1 {
 			sharing.dumpable = 1
-		} else {
-			sharing.dumpable = 0
 		}
 	}
 	sharing.children++

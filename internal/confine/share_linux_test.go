@@ -3,9 +3,11 @@ package confine
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"runtime"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -18,51 +20,71 @@ import (
 // called.
 func startNobody(t *testing.T) (*Process, func()) {
 	t.Helper()
-	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	parting, err := newParting()
-	if err != nil {
-		t.Fatal(err)
-	}
-	plan := Plan{SwitchID: true, UID: nobody, GID: nobody, Namespaces: CloneNewUser}
-	p := newProgram(pair[1])
-	if p.shared = plan.sharesMemory(); !p.shared {
-		t.Skip("one CPU: children have a copy")
-	}
-	wait := func() { p.call(unix.SYS_RECVFROM, uintptr(pair[1]), keep(p, new(byte)), 1).positive = true }
-	p.step("become nobody", false)
-	p.closeAllBut(3, pair[1], parting.child())
-	p.part(parting.child())
-	wait()
-	p.switchUser(plan)
-	p.call(unix.SYS_PRCTL, unix.PR_SET_DUMPABLE, 1)
-	p.call(unix.SYS_SENDTO, uintptr(pair[1]), keep(p, new(byte)), 1, 0, 0, 0)
-	wait()
-	process, err := cloneAndWatch(plan.Namespaces, p, parting)
-	unix.Close(pair[1])
-	if err != nil {
-		t.Fatal(err)
-	}
+	plan := Plan{SwitchID: true, UID: Nobody, GID: Nobody, Namespaces: CloneNewUser}
+	process, control := startProgram(t, plan.Namespaces, func(control, parting int) *program {
+		p := newProgram(control)
+		p.step("become nobody", false)
+		p.closeAllBut(3, control, parting)
+		p.part(parting)
+		p.await()
+		p.switchUser(plan)
+		p.call(unix.SYS_PRCTL, unix.PR_SET_DUMPABLE, 1)
+		p.call(unix.SYS_SENDTO, p.control, keep(p, new(byte)), 1, 0, 0, 0)
+		p.await()
+		if !p.shared {
+			t.Fatal("the child has a copy of our memory")
+		}
+		return p
+	})
 	end := sync.OnceFunc(func() {
-		unix.Close(pair[0])
+		unix.Close(control)
 		process.Wait()
 	})
 	t.Cleanup(end)
 	if err := process.mapIDs(plan); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := unix.Write(pair[0], []byte{0}); err != nil {
+	if _, err := unix.Write(control, []byte{0}); err != nil {
 		t.Fatal(err)
 	}
-	if n, err := unix.Read(pair[0], make([]byte, 1)); n != 1 {
+	if n, err := unix.Read(control, make([]byte, 1)); n != 1 {
 		t.Fatalf("the child does not become another user: %v", err)
 	}
 	return process, end
 }
 
-const nobody = 65534
+// readAsNobody reads the first byte of a file of /proc in another process, while we are
+// dumpable: that process makes us undumpable when it starts, as every child does that
+// changes its user.
+func readAsNobody(t *testing.T, file string) (string, error) {
+	t.Helper()
+	read := exec.Command("sh", "-c", `read go && head -c 1 "$0"`, file)
+	read.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: Nobody, Gid: Nobody}}
+	var out bytes.Buffer
+	read.Stdout, read.Stderr = &out, &out
+	stdin, err := read.StdinPipe()
+	if err == nil {
+		err = read.Start()
+	}
+	if err == nil {
+		err = unix.Prctl(unix.PR_SET_DUMPABLE, 1, 0, 0, 0)
+	}
+	if err == nil {
+		_, err = io.WriteString(stdin, "go\n")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = read.Wait()
+	return out.String(), err
+}
+
+// withCPUs gives Go at least two CPUs for a test, whatever the host has.
+func withCPUs(t *testing.T) {
+	before := runtime.GOMAXPROCS(0)
+	runtime.GOMAXPROCS(max(before, 2))
+	t.Cleanup(func() { runtime.GOMAXPROCS(before) })
+}
 
 // While a child has another user and our memory, that user cannot reach the memory through
 // the child, not even if it is dumpable. What the children change about that is undone
@@ -71,6 +93,7 @@ func TestSharedMemoryIsOutOfReach(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root's children have another user")
 	}
+	withCPUs(t)
 	dumpable := func() int {
 		value, err := unix.PrctlRetInt(unix.PR_GET_DUMPABLE, 0, 0, 0, 0)
 		if err != nil {
@@ -86,10 +109,8 @@ func TestSharedMemoryIsOutOfReach(t *testing.T) {
 		if err != nil || !bytes.Contains(status, []byte("Uid:\t65534\t65534\t65534\t65534\n")) {
 			t.Fatalf("the child has another user than expected: %s, %v", status, err)
 		}
-		for _, file := range []string{"environ", "mem", "maps", "stack"} {
-			read := exec.Command("head", "-c", "1", fmt.Sprintf("/proc/%d/%s", p.Pid, file))
-			read.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
-			if out, err := read.CombinedOutput(); err == nil || !bytes.Contains(out, []byte("ermi")) {
+		for _, file := range []string{"environ", "maps", "mem"} {
+			if out, err := readAsNobody(t, fmt.Sprintf("/proc/%d/%s", p.Pid, file)); err == nil || !strings.Contains(out, "ermi") {
 				t.Errorf("another process of that user reads %s: %q, %v", file, out, err)
 			}
 		}
@@ -107,27 +128,36 @@ func TestSharedMemoryIsOutOfReach(t *testing.T) {
 	}
 }
 
-// A child that becomes another user in our own user namespace has a copy of our memory.
-func TestPlansThatShareMemory(t *testing.T) {
-	several := runtime.GOMAXPROCS(0) > 1
+// A child that becomes another user in our own user namespace has a copy of our memory, and
+// so has every child if Go has one CPU.
+func TestWhichChildrenShareMemory(t *testing.T) {
+	withCPUs(t)
+	shares := func(plan Plan) bool {
+		return compile(Spec{Plan: plan, Argv: []string{"/bin/true"}}, belongings{}).shared
+	}
 	for _, test := range []struct {
 		plan Plan
 		want bool
 	}{
-		{Plan{}, several},
-		{Plan{Namespaces: CloneNewUser}, several},
-		{Plan{Namespaces: CloneNewUser, SwitchID: true}, several},
+		{Plan{}, true},
+		{Plan{Namespaces: CloneNewUser}, true},
+		{Plan{Namespaces: CloneNewUser, SwitchID: true}, true},
 		{Plan{SwitchID: true}, false},
 	} {
-		if got := test.plan.sharesMemory(); got != test.want {
+		if got := shares(test.plan); got != test.want {
 			t.Errorf("%+v: %v", test.plan, got)
 		}
+	}
+	runtime.GOMAXPROCS(1)
+	if shares(Plan{}) {
+		t.Error("a child shares our memory with one CPU")
 	}
 }
 
 // Starts neither wait for the garbage collector nor keep it waiting: the child waits for
 // a goroutine, and that goroutine may wait for the collector.
 func TestStartsDuringCollections(t *testing.T) {
+	withCPUs(t)
 	stop := make(chan struct{})
 	var collector, starters sync.WaitGroup
 	collector.Go(func() {

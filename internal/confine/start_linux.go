@@ -46,16 +46,13 @@ func Start(spec Spec) (*Process, error) {
 		unix.Close(pair[0])
 		return nil, err
 	}
-	parting, err := newParting()
+	process, err := cloneAndWatch(spec.Plan.Namespaces, func(parting int) *program {
+		have.parting = parting
+		return compile(spec, have)
+	})
 	if err != nil {
 		unix.Close(pair[0])
 		return nil, err
-	}
-	have.parting = parting.child()
-	process, err := cloneAndWatch(spec.Plan.Namespaces, compile(spec, have), parting)
-	if err != nil {
-		unix.Close(pair[0])
-		return nil, setupError("clone", err, spec.Plan.Namespaces != 0)
 	}
 	process.Control = pair[0]
 	if err := process.release(spec, translated); err != nil {
@@ -67,66 +64,49 @@ func Start(spec Spec) (*Process, error) {
 	return process, nil
 }
 
-// cloneAndWatch starts the child on a thread that lives as long as the child: the parent
+// cloneAndWatch starts a child on a thread that lives as long as the child: the parent
 // death signal is sent when the thread that started the child ends, and Go may end any
-// other thread.
+// other thread. The child makes the calls of the program that build returns, which writes
+// to the given pipe when it has none of our descriptors except those it was given.
 //
-// No other fork may happen until the child has closed its copies of our descriptors: a
-// file cannot be executed while it is open for writing anywhere. After the lock is
-// released, programs that were written before can be executed.
-func cloneAndWatch(namespaces uintptr, p *program, parting *parting) (*Process, error) {
+// No other fork may happen until then: a file cannot be executed while it is open for
+// writing anywhere. After the lock is released, programs that were written before can be
+// executed.
+func cloneAndWatch(namespaces uintptr, build func(parting int) *program) (*Process, error) {
+	var pipe [2]int
+	if err := unix.Pipe2(pipe[:], unix.O_CLOEXEC); err != nil {
+		return nil, fmt.Errorf("pipe: %w", err)
+	}
+	defer unix.Close(pipe[0])
+	var theirs descriptorSet
+	parting, err := theirs.add(pipe[1], nil)
+	if err != nil {
+		theirs.close()
+		return nil, err
+	}
+	p := build(parting)
 	process := &Process{program: p, ended: make(chan struct{})}
 	cloned := make(chan syscall.Errno, 1)
 	syscall.ForkLock.Lock()
 	go func() {
 		runtime.LockOSThread() // never unlocked: the thread ends with this function
 		errno := p.fork(namespaces)
-		parting.theirs.close() // wakes the reader if there is no child, or if it died
+		theirs.close() // ends the pipe if there is no child, or if it died
 		cloned <- errno
 		if errno == 0 {
 			process.reap(int(p.pid))
 		}
 	}()
-	parting.await()
-	syscall.ForkLock.Unlock()
-	if process.Pid = int(p.pid); process.Pid == 0 {
-		return nil, <-cloned
-	}
-	return process, nil
-}
-
-// parting is a pipe to which a child writes when it has none of our descriptors except
-// those it was given.
-type parting struct {
-	ours   int
-	theirs descriptorSet // the child's end, and copies of it
-}
-
-func newParting() (*parting, error) {
-	var pipe [2]int
-	if err := unix.Pipe2(pipe[:], unix.O_CLOEXEC); err != nil {
-		return nil, fmt.Errorf("pipe: %w", err)
-	}
-	p := &parting{ours: pipe[0]}
-	if _, err := p.theirs.add(pipe[1], nil); err != nil {
-		p.theirs.close()
-		unix.Close(p.ours)
-		return nil, err
-	}
-	return p, nil
-}
-
-// child returns the descriptor that the child inherits.
-func (p *parting) child() int { return p.theirs[len(p.theirs)-1] }
-
-// await returns when the child has written to the pipe, or if there is no child.
-func (p *parting) await() {
 	for {
-		if _, err := unix.Read(p.ours, make([]byte, 1)); err != unix.EINTR {
+		if _, err := unix.Read(pipe[0], make([]byte, 1)); err != unix.EINTR {
 			break
 		}
 	}
-	unix.Close(p.ours)
+	syscall.ForkLock.Unlock()
+	if process.Pid = int(p.pid); process.Pid == 0 {
+		return nil, setupError("clone", <-cloned, namespaces != 0)
+	}
+	return process, nil
 }
 
 // release maps the child's ids, lets it continue, and queues the messages that the

@@ -120,31 +120,42 @@ func TestStartNamesFailedStep(t *testing.T) {
 	}
 }
 
+// startProgram starts a child with a program of its own, and returns our end of its control
+// socket, whose closing ends the program.
+func startProgram(t *testing.T, namespaces uintptr, build func(control, parting int) *program) (*Process, int) {
+	t.Helper()
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	process, err := cloneAndWatch(namespaces, func(parting int) *program { return build(pair[1], parting) })
+	unix.Close(pair[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return process, pair[0]
+}
+
+// await adds a call that waits for a message.
+func (p *program) await() {
+	p.call(unix.SYS_RECVFROM, p.control, keep(p, new(byte)), 1).positive = true
+}
+
 // A Runner that dies during a start leaves no child behind, even if several were
 // starting: each of them inherits the sockets of the others.
 func TestChildrenEndWithRunner(t *testing.T) {
 	var ours []int
 	var children []*Process
+	null, err := unix.Open(os.DevNull, unix.O_RDWR|unix.O_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(null)
 	for range 3 {
-		pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		null, err := unix.Open(os.DevNull, unix.O_RDWR|unix.O_CLOEXEC, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		parting, err := newParting()
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := cloneAndWatch(0, compile(bare("/bin/true"), belongings{null: null, control: pair[1], parting: parting.child()}), parting)
-		if err != nil {
-			t.Fatal(err)
-		}
-		unix.Close(null)
-		unix.Close(pair[1])
-		ours, children = append(ours, pair[0]), append(children, p)
+		p, control := startProgram(t, 0, func(control, parting int) *program {
+			return compile(bare("/bin/true"), belongings{null: null, control: control, parting: parting})
+		})
+		ours, children = append(ours, control), append(children, p)
 	}
 	for _, fd := range ours {
 		unix.Close(fd) // as the kernel does
@@ -159,32 +170,22 @@ func TestChildrenEndWithRunner(t *testing.T) {
 // A later fork, or a later execution, finds no child that could still write to files that
 // were open during the fork, however late that child ran.
 func TestForkWaitsUntilChildClosedDescriptors(t *testing.T) {
-	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
 	file, err := os.Create(filepath.Join(t.TempDir(), "program"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	parting, err := newParting()
-	if err != nil {
-		t.Fatal(err)
-	}
-	program := newProgram(pair[1])
-	program.step("late", false)
-	program.call(unix.SYS_NANOSLEEP, keep(program, &unix.Timespec{Nsec: 100_000_000}), 0)
-	program.closeAllBut(3, pair[1], parting.child())
-	program.part(parting.child())
-	program.call(unix.SYS_RECVFROM, uintptr(pair[1]), keep(program, new(byte)), 1).positive = true
-	process, err := cloneAndWatch(0, program, parting)
-	unix.Close(pair[1])
-	if err != nil {
-		t.Fatal(err)
-	}
+	process, control := startProgram(t, 0, func(control, parting int) *program {
+		p := newProgram(control)
+		p.step("late", false)
+		p.call(unix.SYS_NANOSLEEP, keep(p, &unix.Timespec{Nsec: 100_000_000}), 0)
+		p.closeAllBut(3, control, parting)
+		p.part(parting)
+		p.await()
+		return p
+	})
 	defer process.Wait()
-	defer unix.Close(pair[0])
+	defer unix.Close(control)
 	open, err := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", process.Pid))
 	if err != nil || len(open) == 0 {
 		t.Fatalf("%q, %v", open, err)

@@ -38,7 +38,6 @@ type belongings struct {
 func compile(spec Spec, have belongings) *program {
 	plan := spec.Plan
 	p := newProgram(have.control)
-	p.shared = plan.sharesMemory()
 	p.step("session", false)
 	p.call(unix.SYS_SETSID)
 
@@ -189,13 +188,14 @@ func (p *program) emptyBoundingSet() {
 	}
 }
 
-// hide hides our copy of the host's memory from other processes of our user. No such
-// process can reach memory that is shared (see Plan.sharesMemory).
-func (p *program) hide() { p.call(unix.SYS_PRCTL, unix.PR_SET_DUMPABLE, 0) }
-
 func (p *program) switchUser(plan Plan) {
 	if !plan.SwitchID {
 		return
+	}
+	// Other processes of that user could trace the child, unless it has its own user
+	// namespace.
+	if plan.Namespaces&CloneNewUser == 0 {
+		p.shared = false
 	}
 	if !p.shared {
 		p.hide()
@@ -210,6 +210,10 @@ func (p *program) switchUser(plan Plan) {
 	p.call(unix.SYS_SETRESGID, gid, gid, gid)
 	p.call(unix.SYS_SETRESUID, uid, uid, uid)
 }
+
+// hide hides our copy of the host's memory from other processes of our user. Memory that is
+// shared is out of their reach.
+func (p *program) hide() { p.call(unix.SYS_PRCTL, unix.PR_SET_DUMPABLE, 0) }
 
 // staging is any directory that every host has. The new root is mounted over it after all
 // binds are opened.
