@@ -56,7 +56,7 @@ func sendMessage(fd int, data []byte, descriptors ...int) error {
 	}
 }
 
-// room is where messages are received: of data and of descriptors and credentials.
+// room is the memory for a message: its data, and its descriptors and credentials.
 type room struct{ data, ancillary []byte }
 
 func newRoom() room {

@@ -26,7 +26,7 @@ def test_value_output_and_context():
 
 
 def test_import_is_quick():
-    """Importing the package, and running a script, loads nothing that only other programs need."""
+    """Importing the package loads nothing that only some programs need."""
     slow = ["asyncio", "concurrent.futures", "http.client", "logging", "pickle", "ssl"]
     source = os.path.dirname(os.path.dirname(cordon.__file__))
     code = "import sys; sys.path.insert(0, %r); import cordon; print([name for name in %r if name in sys.modules])" % (source, slow)

@@ -159,7 +159,7 @@ def receiver(libc):
         header[:] = fresh
         rights[:8] = u64(0)
         size = syscall("recvmsg", CONTROL, header_at, 0)
-        # The rights begin with their length and four words; without any, the length is 0.
+        # Four words are their header, which begins with the length: 0 without any.
         return data[:size].tobytes(), numbers[4 : numbers[0] // 4].tolist()
 
     return receive
