@@ -104,6 +104,9 @@ func NewRunnerContext(ctx context.Context, options Options) (*Runner, error) {
 		Policy: options.Policy, Idle: options.Idle, Load: &backend.Load{},
 		OneShot: options.OneShot, Language: options.Language, Workspaces: options.Workspaces,
 	}
+	if options.OneShot {
+		start.Policy.Preload = backend.ChosenPreload(options.Policy)
+	}
 	for _, t := range registered {
 		if t.Start != nil {
 			r.tiers[t.Name] = backend.NewLazy(func(ctx context.Context) (backend.Backend, error) { return t.Start(ctx, start) })

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"io"
 	"os"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -174,18 +173,13 @@ func (o *runOptions) language(p policy.Policy) policy.LanguagePreset {
 	return ""
 }
 
-// forOneRun makes p cheap to start for a single run: the worker that is forked ahead has
-// this run's limits, and preloads no modules, since the script may not need them.
+// forOneRun gives the worker that is started ahead the limits of its only run.
 func forOneRun(p policy.Policy, limits limitOptions) (policy.Policy, error) {
 	narrowed, err := limits.narrow(p)
 	if err != nil {
 		return p, err
 	}
 	p.Limits = narrowed
-	// Presets fill in the default list; any other list was chosen by the operator.
-	if p.Preload == nil || slices.Equal(p.Preload, policy.DefaultPreload()) {
-		p.Preload = []string{}
-	}
 	return p, nil
 }
 

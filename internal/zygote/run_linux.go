@@ -36,6 +36,9 @@ func (w *Worker) Check(ctx context.Context, g Guest) (Ending, error) {
 
 // start sends the worker its first frame and collects its answer.
 func (w *Worker) start(ctx context.Context, kind byte, g Guest) (Ending, error) {
+	if w.zygote.config.OneShot {
+		g.Codes = nil // its worker compiles in another way, see quick_compiler in system.py
+	}
 	code, ask := g.Codes.find(source{g.Script, g.Name})
 	limits := w.zygote.appendRlimits(make([]byte, 0, len(g.Script)+len(code)+512), g.Limits)
 	frame, err := wire.AppendListFrame(limits, kind, startFields(g, code, ask)...)

@@ -64,13 +64,13 @@ type workers interface {
 
 var _ backend.Backend = (*Backend)(nil)
 
-// New finds the interpreter, plans the walls, and starts the first fork server. A
+// New finds the interpreter, plans the walls, and starts the first worker. A
 // required wall that this host cannot provide is an error here, before anything runs.
 func New(ctx context.Context, options Options) (*Backend, error) {
 	b := &Backend{options: options.resolved(), hooks: map[*hook.Hook]struct{}{}}
 	b.kinds = map[policy.LanguagePreset]*kind{}
 	for _, preset := range append([]policy.LanguagePreset{noRules}, policy.LanguagePresets()...) {
-		b.kinds[preset] = &kind{recipe: b.recipeFor(preset)}
+		b.kinds[preset] = &kind{recipe: b.recipeFor(preset, b.options.Policy.Preload)}
 	}
 	b.makeLazy()
 	b.ahead = hook.NewAhead(aheadEach, aheadTotal*b.options.Idle)
@@ -83,11 +83,8 @@ func New(ctx context.Context, options Options) (*Backend, error) {
 		return nil, run.Wrap(run.Invalid, err)
 	}
 	// This runs while the interpreter is found and started.
-	var ahead *cgroup.Limits
-	if b.options.OneShot {
-		// The only worker needs a group, and its caller waits.
-		ahead = &cgroup.Limits{Memory: groupLimit(b.options.Policy.Limits)}
-	}
+	// The first worker needs a group, and its caller waits.
+	ahead := &cgroup.Limits{Memory: groupLimit(b.options.Policy.Limits)}
 	b.groups = cgroup.Begin(!slices.Contains(b.options.Without, policy.WallCgroup), ahead)
 	features := hostfeature.Quick()
 	if newest := b.options.LandlockABI; newest > 0 {
@@ -102,7 +99,7 @@ func New(ctx context.Context, options Options) (*Backend, error) {
 	return b, nil
 }
 
-// open starts the first fork server, of the kind that will be used first.
+// open starts the first worker, of the kind that will be used first.
 func (b *Backend) open(ctx context.Context) error {
 	_, err := b.workersFor(ctx, b.options.Language)
 	return err
@@ -193,7 +190,7 @@ func (b *Backend) startZygote(ctx context.Context, r recipe) (*zygote.Zygote, er
 }
 
 func (b *Backend) config(r recipe) zygote.Config {
-	return zygote.Config{Plan: b.plan, Interpreter: b.python, Preload: r.preload, Optional: r.optional, Language: r.language, Env: b.networkEnvironment(), OneShot: b.options.OneShot, Untuned: b.options.Untuned}
+	return zygote.Config{Plan: b.plan, Interpreter: b.python, Preload: r.preload, Optional: r.optional, Language: r.language, Env: b.networkEnvironment(), Untuned: b.options.Untuned}
 }
 
 // Tier is `process`.

@@ -81,8 +81,8 @@ func (b *Backend) poolFor(ctx context.Context, job backend.Job) (workers, error)
 // makeLazy plans the pools beside the one that has the modules of the policy.
 func (b *Backend) makeLazy() {
 	plan := func(preload, optional []string) *lazyPool {
-		r := b.recipeFor(noRules)
-		r.preload, r.optional = preload, optional
+		r := b.recipeFor(noRules, preload)
+		r.optional = optional
 		return &lazyPool{recipe: r}
 	}
 	preload := b.options.Policy.Preload
@@ -124,7 +124,8 @@ func (b *Backend) openLazy(l *lazyPool) {
 	if err != nil {
 		return // the first pool serves all scripts, a little slower
 	}
-	p := newPool(b, first, l.recipe)
+	p := newPool(b, l.recipe)
+	p.openWith(first)
 	l.pool.Store(p)
 	select {
 	case <-b.gate.Closed():

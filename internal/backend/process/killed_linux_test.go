@@ -20,7 +20,8 @@ func orphanage(t *testing.T) *pool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := newPool(b, first, r)
+	p := newPool(b, r)
+	p.openWith(first)
 	t.Cleanup(p.stopAll)
 	return p
 }

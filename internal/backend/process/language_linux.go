@@ -44,23 +44,22 @@ const hookLifetime = 24 * time.Hour
 const idleHooks = 2
 
 // recipeFor imports the modules before the rules scan the library.
-func (b *Backend) recipeFor(preset policy.LanguagePreset) recipe {
+func (b *Backend) recipeFor(preset policy.LanguagePreset, preload []string) recipe {
 	p := b.options.Policy
-	r := recipe{preload: p.Preload, scratch: p.Limits.Scratch, idle: b.options.Idle, meter: &b.scripts}
+	r := recipe{preload: preload, scratch: p.Limits.Scratch, idle: b.options.Idle, meter: &b.scripts}
 	if preset == noRules {
 		return r
 	}
 	allowed := p.Allowed(preset)
 	r.language = &zygote.Language{Modules: allowed.Modules, Builtins: allowed.Builtins}
-	r.preload = slices.Concat(p.Preload, p.Language.Modules)
+	r.preload = slices.Concat(preload, p.Language.Modules)
 	if preset == policy.LanguageHook {
 		r.preload, r.idle, r.meter = p.Language.Modules, idleHooks, &b.calls
 	}
 	return r
 }
 
-// workersFor returns the workers for a preset. The first caller waits until the fork
-// server has started.
+// workersFor returns the workers for a preset. The first caller waits until there is one.
 func (b *Backend) workersFor(ctx context.Context, preset policy.LanguagePreset) (workers, error) {
 	k := b.kinds[preset]
 	k.mu.Lock()
@@ -79,15 +78,23 @@ func (b *Backend) workersFor(ctx context.Context, preset policy.LanguagePreset) 
 		k.workers = s
 		return s, nil
 	}
-	first, err := b.startZygote(ctx, k.recipe)
-	if err != nil {
-		return nil, err
+	p := newPool(b, k.recipe)
+	if preset == policy.LanguageHook {
+		// The first hook keeps its worker for all its calls, so it gets a fast one.
+		first, err := b.startZygote(ctx, k.recipe)
+		if err != nil {
+			return nil, err
+		}
+		p.openWith(first)
+	} else {
+		r := b.recipeFor(preset, backend.ChosenPreload(b.options.Policy))
+		first, err := b.startSingle(ctx, r, r.scratch)
+		if err != nil {
+			return nil, err
+		}
+		p.openBehind(first)
 	}
-	if _, err := b.groupPool(); err != nil {
-		first.Close()
-		return nil, err
-	}
-	k.workers = newPool(b, first, k.recipe)
+	k.workers = p
 	if !b.options.Untuned.Has(tuning.CodeCache) {
 		k.codes = &zygote.Codes{}
 	}

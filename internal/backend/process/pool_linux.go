@@ -115,9 +115,13 @@ type pool struct {
 
 	replacing sync.Mutex // held while a fork server starts, for tens of milliseconds
 
+	// standIn is the first worker, which has an interpreter of its own, or nil. It serves a
+	// caller that comes before the fork server has forked a worker.
+	standIn *member
+
 	mu      sync.Mutex
-	resting []*member // idle workers: those of a replaced fork server first, the newest last
-	zygote  *zygote.Zygote
+	resting []*member      // idle workers: those of a replaced fork server first, the newest last
+	zygote  *zygote.Zygote // nil before the first one has started
 	started time.Time
 	retired []*zygote.Zygote // replaced, and perhaps still alive
 	barren  int              // servers in a row that forked no worker
@@ -133,22 +137,38 @@ type pool struct {
 	fillers sync.WaitGroup
 }
 
-func newPool(b *Backend, first *zygote.Zygote, r recipe) *pool {
+func newPool(b *Backend, r recipe) *pool {
 	p := &pool{
-		backend: b, recipe: r, zygote: first, started: time.Now(),
+		backend: b, recipe: r,
 		ready: make(chan struct{}, r.idle), wants: make(chan struct{}, r.idle),
 		fails: make(chan error),
 	}
 	p.start = func(ctx context.Context) (*zygote.Zygote, error) { return b.startZygote(ctx, r) }
 	p.ask = p.forkFrom
 	p.ctx, p.stop = context.WithCancel(context.Background())
-	for range r.idle {
+	return p
+}
+
+// openWith starts to fill the pool from a fork server.
+func (p *pool) openWith(first *zygote.Zygote) {
+	p.zygote, p.started = first, time.Now()
+	p.open(p.idle)
+}
+
+// openBehind starts the fork server in the background. Meanwhile there is one worker.
+func (p *pool) openBehind(standIn *member) {
+	p.standIn, p.resting, p.retired = standIn, []*member{standIn}, []*zygote.Zygote{standIn.server}
+	p.ready <- struct{}{}
+	p.open(p.idle - 1)
+}
+
+func (p *pool) open(missing int) {
+	for range missing {
 		p.wants <- struct{}{}
 	}
-	for range min(forkers, r.idle) {
+	for range min(forkers, p.idle) {
 		p.fillers.Go(p.fill)
 	}
-	return p
 }
 
 func (p *pool) fill() {
@@ -250,17 +270,20 @@ func (p *pool) current(ctx context.Context) (*zygote.Zygote, error) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.retired = append(slices.DeleteFunc(p.retired, (*zygote.Zygote).Gone), p.zygote)
-	p.zygote.Retire()
+	p.retired = slices.DeleteFunc(p.retired, (*zygote.Zygote).Gone)
+	if p.zygote != nil {
+		p.retired = append(p.retired, p.zygote)
+		p.zygote.Retire()
+	}
 	p.zygote, p.started = z, time.Now()
 	return z, nil
 }
 
-// server returns the fork server, or nil if it is dead or due.
+// server returns the fork server, or nil if there is none, or if it is dead or due.
 func (p *pool) server() *zygote.Zygote {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.zygote.Alive() && p.zygote.Forks() < p.backend.options.MaxForks && time.Since(p.started) < maxAge {
+	if p.zygote != nil && p.zygote.Alive() && p.zygote.Forks() < p.backend.options.MaxForks && time.Since(p.started) < maxAge {
 		return p.zygote
 	}
 	return nil
@@ -289,15 +312,26 @@ func (p *pool) take(ctx context.Context, scratch policy.Bytes) (*member, error) 
 	}
 }
 
-// add puts a worker into the pool: in front, if its fork server was replaced meanwhile.
+// add puts a worker into the pool: in front, if its fork server was replaced meanwhile. The
+// first one replaces the stand-in, which takes more memory and is slower, if nobody needed
+// it.
 func (p *pool) add(m *member) {
 	p.mu.Lock()
-	if m.server == p.zygote {
+	unneeded := slices.Index(p.resting, p.standIn)
+	switch {
+	case unneeded >= 0:
+		p.resting[unneeded] = m // and has its token
+	case m.server == p.zygote:
 		p.resting = append(p.resting, m)
-	} else {
+	default:
 		p.resting = slices.Insert(p.resting, 0, m)
 	}
 	p.mu.Unlock()
+	if unneeded >= 0 {
+		p.standIn.Close()
+		p.wants <- struct{}{}
+		return
+	}
 	p.ready <- struct{}{} // never blocks: there is room for each want
 }
 
@@ -333,7 +367,10 @@ func (p *pool) stopAll() {
 	p.replacing.Lock() // a starting server is stored by now, and none starts later
 	defer p.replacing.Unlock()
 	p.mu.Lock()
-	zygotes := append(slices.Clone(p.retired), p.zygote)
+	zygotes := slices.Clone(p.retired)
+	if p.zygote != nil {
+		zygotes = append(zygotes, p.zygote)
+	}
 	p.mu.Unlock()
 	for _, z := range zygotes {
 		z.Close()

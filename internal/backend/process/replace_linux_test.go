@@ -23,16 +23,12 @@ func TestForkServerIsReplaced(t *testing.T) {
 		if result.Outcome != run.Succeeded || string(result.Value) != strconv.Itoa(i+1) {
 			t.Fatalf("run %d: %s, %s, %v", i, result.Outcome, result.Value, result.Exception)
 		}
-		plainPool(b).mu.Lock()
-		servers[plainPool(b).zygote] = true
-		plainPool(b).mu.Unlock()
+		servers[currentServer(t, b)] = true
 	}
 	if len(servers) < runs/each {
 		t.Errorf("%d runs with %d workers a server made %d servers", runs, each, len(servers))
 	}
-	plainPool(b).mu.Lock()
-	current := plainPool(b).zygote
-	plainPool(b).mu.Unlock()
+	current := currentServer(t, b)
 	for z := range servers {
 		if z != current {
 			awaitEnd(t, z)
@@ -44,9 +40,7 @@ func TestForkServerIsReplaced(t *testing.T) {
 func TestWorkersOfReplacedServerAreUsedFirst(t *testing.T) {
 	const idle = 4
 	b := open(t, Options{Idle: idle, MaxForks: idle})
-	plainPool(b).mu.Lock()
-	first := plainPool(b).zygote
-	plainPool(b).mu.Unlock()
+	first := currentServer(t, b)
 	for range 2*idle + forkers { // concurrent forks may all be served
 		runJob(t, b, jobOf(b, "import sys", nil))
 	}
@@ -57,8 +51,8 @@ func TestWorkersOfReplacedServerAreUsedFirst(t *testing.T) {
 func TestForkServerAges(t *testing.T) {
 	const idle = 2
 	b := open(t, Options{Idle: idle})
+	first := currentServer(t, b)
 	plainPool(b).mu.Lock()
-	first := plainPool(b).zygote
 	plainPool(b).started = time.Now().Add(-maxAge)
 	plainPool(b).mu.Unlock()
 	for range 2*idle + forkers {
@@ -113,6 +107,21 @@ func TestWorkersAreTakenInOrder(t *testing.T) {
 	if diff := cmp.Diff([]string{"late", "old 1", "old 3", "new 2", "new 1"}, got); diff != "" {
 		t.Error(diff)
 	}
+}
+
+// currentServer waits until there is a fork server.
+func currentServer(t *testing.T, b *Backend) *zygote.Zygote {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		plainPool(b).mu.Lock()
+		z := plainPool(b).zygote
+		plainPool(b).mu.Unlock()
+		if z != nil {
+			return z
+		}
+	}
+	t.Fatal("there is no fork server")
+	return nil
 }
 
 // plainPool is the pool of scripts without rules, with the policy's modules.

@@ -83,7 +83,9 @@ func (s *singles) clear() {
 // startSingle starts a fork server that becomes its only worker.
 func (b *Backend) startSingle(ctx context.Context, r recipe, scratch policy.Bytes) (*member, error) {
 	began := time.Now()
-	z, err := zygote.Launch(b.config(r))
+	config := b.config(r)
+	config.OneShot = true
+	z, err := zygote.Launch(config)
 	if err != nil {
 		return nil, b.explain(ctx, err)
 	}
