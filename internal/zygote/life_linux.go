@@ -137,14 +137,16 @@ func (z *Zygote) reap() {
 		_ = unix.Shutdown(fd, unix.SHUT_RDWR) // wakes attend, even if another process holds the other end
 	})
 	z.wait.Wait() // until attend has read the last message
-	z.fail(errors.New("the fork server has ended"))
 	z.mu.Lock()
+	killed := z.closed
+	z.failLocked(errors.New("the fork server has ended"))
 	orphans := z.workers
 	z.workers, z.sealed = map[int]*Worker{}, map[int]*Worker{}
 	z.mu.Unlock()
 	for _, w := range orphans {
 		if z.config.OneShot {
 			// The zygote was the worker itself.
+			w.orphaned = killed
 			micros := (usage.Utime.Nano() + usage.Stime.Nano()) / 1000
 			w.end(exitOf(status, int(micros), int(usage.Maxrss)))
 			continue

@@ -12,7 +12,7 @@ import sysconfig
 import pytest
 
 import cordon
-from cordon import _sandbox
+from cordon import _options
 
 
 def test_value_output_and_context():
@@ -25,12 +25,24 @@ def test_value_output_and_context():
     assert result.enforcement.holds("seccomp") and result.enforcement.holds("landlock", "mount")
 
 
+def loaded_by(code, names):
+    """Returns which of these modules a program has loaded in the end."""
+    source = os.path.dirname(os.path.dirname(cordon.__file__))
+    code = "import sys; sys.path.insert(0, %r); %s; print([name for name in %r if name in sys.modules])" % (source, code, names)
+    return subprocess.check_output([sys.executable, "-I", "-S", "-c", code], text=True)
+
+
 def test_import_is_quick():
     """Importing the package loads nothing that only some programs need."""
-    slow = ["asyncio", "concurrent.futures", "http.client", "logging", "pickle", "ssl"]
-    source = os.path.dirname(os.path.dirname(cordon.__file__))
-    code = "import sys; sys.path.insert(0, %r); import cordon; print([name for name in %r if name in sys.modules])" % (source, slow)
-    assert subprocess.check_output([sys.executable, "-I", "-S", "-c", code], text=True) == "[]\n"
+    assert loaded_by("import cordon", ["asyncio", "dataclasses", "json", "re", "subprocess", "threading", "typing"]) == "[]\n"
+
+
+def test_first_run_is_quick():
+    """Before cordon starts, nothing is imported that takes long; and later, nothing that only
+    some programs need."""
+    slow = ["asyncio", "concurrent.futures", "dataclasses", "http.client", "inspect", "logging", "pickle", "ssl", "subprocess", "tempfile", "typing"]
+    assert loaded_by("import cordon; cordon.Sandbox()._transport.child()", [*slow, "json", "re", "threading"]) == "[]\n"
+    assert loaded_by("import cordon; cordon.run('pass', check=True)", slow) == "[]\n"
 
 
 def test_names_are_there_although_imported_late():
@@ -235,8 +247,8 @@ def test_policy_by_name_file_and_dict(tmp_path):
 
 
 def test_functions_take_the_keywords_of_the_methods():
-    for options, method in ((_sandbox.RunOptions, cordon.Sandbox.run), (_sandbox.RunOptions, cordon.Sandbox.arun),
-                            (_sandbox.HookOptions, cordon.Sandbox.hook)):  # fmt: skip
+    for options, method in ((_options.RunOptions, cordon.Sandbox.run), (_options.RunOptions, cordon.Sandbox.arun),
+                            (_options.HookOptions, cordon.Sandbox.hook)):  # fmt: skip
         keywords = {p.name for p in inspect.signature(method).parameters.values() if p.kind is p.KEYWORD_ONLY}
         assert set(options.__annotations__) | set(getattr(options, "__optional_keys__", ())) == keywords
 

@@ -9,7 +9,7 @@ from conftest import until
 
 import cordon
 from cordon import _service
-from cordon._transport import HookSource
+from cordon._hooks import HookSource
 
 RESULT = {
     "id": "", "status": "ok", "outcome": "succeeded", "result": 1, "error": None, "error_type": None, "exit_code": 0, "signal": None,

@@ -402,7 +402,7 @@ def test_binary_that_is_not_cordon():
     sandbox.close()
 
 
-def test_system_without_poll_is_unsupported(monkeypatch):
-    monkeypatch.delattr("select.poll")
+def test_system_without_posix_spawn_is_unsupported(monkeypatch):
+    monkeypatch.delattr("os.posix_spawn")
     with cordon.Sandbox(policy={"preset": "strict"}) as sandbox, pytest.raises(cordon.Unsupported, match="by its url"):
         sandbox.run("pass")

@@ -8,40 +8,60 @@ See docs/python.md of the project for the APIs of other sandboxes that are here 
 ``execute``, ``create_sandbox``, ``run_mod_hook`` and ``SubprocessSandboxBackend``.
 """
 
-from typing import TYPE_CHECKING, Any
+from __future__ import annotations
 
-from ._errors import (
-    Busy,
-    Closed,
-    ConnectionLost,
-    CordonError,
-    Forbidden,
-    InvalidRequest,
-    NotFound,
-    Refused,
-    SandboxError,
-    Unknown,
-    Unreadable,
-    Unsupported,
-)
-from ._execute import ExecutionResult, aexecute, execute
-from ._result import Enforcement, Finding, GuestException, Result, Usage, Violation, WallStatus
-from ._sandbox import Hook, Sandbox, acheck, arun, check, connect, hook, run
-from ._scripts import SubprocessSandbox, arun_mod_hook, create_sandbox, run_mod_hook
-
+TYPE_CHECKING = False  # typing takes long to import
 if TYPE_CHECKING:
+    from typing import Any, List
+
     from ._backend import SandboxConfig, SubprocessSandboxBackend
+    from ._errors import (
+        Busy,
+        Closed,
+        ConnectionLost,
+        CordonError,
+        Forbidden,
+        InvalidRequest,
+        NotFound,
+        Refused,
+        SandboxError,
+        Unknown,
+        Unreadable,
+        Unsupported,
+    )
+    from ._execute import ExecutionResult, aexecute, execute
+    from ._result import Enforcement, Finding, GuestException, Result, Usage, Violation, WallStatus
+    from ._sandbox import Hook, Sandbox, acheck, arun, check, connect, hook, run
+    from ._scripts import SubprocessSandbox, arun_mod_hook, create_sandbox, run_mod_hook
 
 __version__ = "0.1.0"
 
+# Each module is imported when one of its names is used for the first time: nobody needs all of
+# them, and some take as long to import as Python takes to start.
+_MODULES = {
+    "_backend": {"SandboxConfig", "SubprocessSandboxBackend"},
+    "_errors": {
+        "Busy", "Closed", "ConnectionLost", "CordonError", "Forbidden", "InvalidRequest", "NotFound", "Refused", "SandboxError",
+        "Unknown", "Unreadable", "Unsupported",
+    },
+    "_execute": {"ExecutionResult", "aexecute", "execute"},
+    "_result": {"Enforcement", "Finding", "GuestException", "Result", "Usage", "Violation", "WallStatus"},
+    "_sandbox": {"Hook", "Sandbox", "acheck", "arun", "check", "connect", "hook", "run"},
+    "_scripts": {"SubprocessSandbox", "arun_mod_hook", "create_sandbox", "run_mod_hook"},
+}
+
 
 def __getattr__(name: str) -> Any:
-    """Imports what most programs do not use, and what takes as long to import as the rest."""
-    if name in ("SandboxConfig", "SubprocessSandboxBackend"):
-        from . import _backend
-
-        return getattr(_backend, name)
+    for module, names in _MODULES.items():
+        if name in names:
+            value = getattr(__import__(__name__ + "." + module, fromlist=[name]), name)
+            globals()[name] = value
+            return value
     raise AttributeError("module %r has no attribute %r" % (__name__, name))
+
+
+def __dir__() -> List[str]:
+    return sorted({*globals(), *__all__})
 
 
 __all__ = [

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import stat
-from typing import List, Optional
 
 from ._errors import NotFound
+
+TYPE_CHECKING = False  # typing takes long to import
+if TYPE_CHECKING:
+    from typing import List, Optional
 
 NAME = "cordon.exe" if os.name == "nt" else "cordon"
 

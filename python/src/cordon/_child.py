@@ -14,18 +14,20 @@ from __future__ import annotations
 
 import errno
 import os
-import queue
 import select
-import signal
-import subprocess
-import threading
-from typing import TYPE_CHECKING, Dict, List, Optional, Set
+from _thread import allocate_lock
 
 from ._errors import BY_KIND, Busy, Closed, ConnectionLost, CordonError, NotFound, NothingSent, Unsupported
-from ._hooks import Hooks
+from ._process import Process, notes_file
 
+TYPE_CHECKING = False  # typing, too, takes long to import
 if TYPE_CHECKING:
     import asyncio
+    import queue
+    import threading
+    from typing import Dict, List, Optional, Set
+
+    from ._hooks import Hooks
 
 # What each answer begins with: the version of its form, and its id.
 _BEGINNING = b'{"v":1,"id":"'
@@ -48,7 +50,7 @@ class Slot:
         self.key = b""
         self.answer: Optional[bytes] = None
         self.error: Optional[CordonError] = None
-        self.wake = threading.Lock()  # released when there is something to do
+        self.wake = allocate_lock()  # released when there is something to do
         self.wake.acquire()
 
     @property
@@ -87,37 +89,23 @@ class Child:
     """A running cordon. When it has ended, its owner starts another."""
 
     def __init__(self, command: List[str]) -> None:
-        if not hasattr(select, "poll"):
+        if not hasattr(os, "posix_spawn"):
             raise Unsupported("starting cordon as a child process needs a POSIX system: on Windows, connect to a running service by its url")
-        #: Open hooks of this child, by what they were opened with.
-        self.hooks = Hooks(_HOOKS)
-        import tempfile
-
-        self._notes = tempfile.TemporaryFile()
+        self._notes = notes_file()
         try:
-            # A new session: Ctrl-C at the terminal is for Python, not for cordon, which would
-            # end with the requests of other threads.
-            self._process = subprocess.Popen(
-                command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=self._notes,
-                bufsize=0,
-                start_new_session=True,
-            )
+            self._process = Process(command, self._notes)
         except OSError as problem:
-            self._notes.close()
+            os.close(self._notes)
             raise _cannot_start(command[0], problem) from problem
-        assert self._process.stdin is not None and self._process.stdout is not None
-        self._in, self._out = self._process.stdin.fileno(), self._process.stdout.fileno()
+        self._in, self._out = self._process.stdin, self._process.stdout
         self._answers = select.poll()
         self._answers.register(self._out, select.POLLIN)
         self._room = select.poll()
         self._room.register(self._in, select.POLLOUT)
         self._rest: List[bytes] = []  # the beginning of an incomplete line
-        self._writing = threading.Lock()
+        self._writing = allocate_lock()
 
-        self._mutex = threading.Lock()  # guards all that follows
+        self._mutex = allocate_lock()  # guards all that follows
         self._count = 0
         self._pending: Dict[bytes, Slot] = {}
         self._waiting: Dict[bytes, Slot] = {}  # threads that could read
@@ -127,10 +115,23 @@ class Child:
         self._dropped = False
         self._useful = False  # it has answered
 
+        self._hooks: Optional[Hooks] = None
+
         self._loops = Slot()  # the thread that reads for loops
-        self._outbox: queue.SimpleQueue[Optional[bytes]] = queue.SimpleQueue()
+        self._outbox: queue.SimpleQueue[Optional[bytes]]  # once there are threads
         self._unsent = 0
         self._threads: List[threading.Thread] = []
+
+    @property
+    def hooks(self) -> Hooks:
+        """Open hooks of this child, by what they were opened with."""
+        if self._hooks is None:
+            from ._hooks import Hooks
+
+            with self._mutex:
+                if self._hooks is None:
+                    self._hooks = Hooks(_HOOKS)
+        return self._hooks
 
     @property
     def pid(self) -> int:
@@ -370,6 +371,10 @@ class Child:
             self._pass_on(self._loops)
 
     def _start_threads(self) -> None:
+        import queue
+        import threading
+
+        self._outbox = queue.SimpleQueue()
         for work in (self._read_for_loops, self._write_for_loops):
             thread = threading.Thread(target=work, name="cordon", daemon=True)
             thread.start()
@@ -387,10 +392,10 @@ class Child:
         """Handles the end of the child: all waiting callers get an error."""
         try:
             code = self._process.wait(timeout=10)
-        except subprocess.TimeoutExpired:
+        except TimeoutError:
             self._process.kill()
             code = self._process.wait()
-        notes = "" if self._notes.closed else os.pread(self._notes.fileno(), 1 << 16, 0).decode("utf-8", "replace").strip()
+        notes = "" if self._dropped else os.pread(self._notes, 1 << 16, 0).decode("utf-8", "replace").strip()
         ended = f"with {_signal(-code)}" if code < 0 else f"with exit code {code}"
         if code in _KINDS and notes:
             return self._finish(BY_KIND[_KINDS[code]](notes.replace("cordon: ", "", 1)))
@@ -422,7 +427,7 @@ class Child:
             self._process.terminate()
         try:
             self._process.wait(timeout=10)
-        except subprocess.TimeoutExpired:
+        except TimeoutError:
             self._process.kill()
             self._process.wait()
         self._tidy()
@@ -437,7 +442,7 @@ class Child:
     def forget(self) -> None:
         """Drops what a forked process has of its parent's child."""
         self._end = Closed("this cordon belongs to the parent process")
-        self._process.returncode = 0  # otherwise Popen would wait for a child that is not ours
+        self._process.returncode = 0  # it is not ours to wait for
         if not self._dropped:  # threads that hold the locks do not exist in this process
             self._close_ends()
 
@@ -450,10 +455,9 @@ class Child:
 
     def _close_ends(self) -> None:
         self._dropped = True
-        assert self._process.stdin is not None and self._process.stdout is not None
-        self._process.stdin.close()
-        self._process.stdout.close()
-        self._notes.close()
+        os.close(self._in)
+        os.close(self._out)
+        os.close(self._notes)
 
 
 def _copy_of(error: CordonError) -> CordonError:
@@ -468,6 +472,8 @@ def _cannot_start(program: str, problem: OSError) -> CordonError:
 
 
 def _signal(number: int) -> str:
+    import signal
+
     try:
         return signal.Signals(number).name
     except ValueError:

@@ -7,9 +7,10 @@ wrong, the host cannot run it, or cordon failed.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple, Type
-
+TYPE_CHECKING = False  # typing takes long to import
 if TYPE_CHECKING:
+    from typing import Any, Dict, List, Optional, Tuple, Type
+
     from ._result import Finding, Result
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, Iterable, List, Optional, TypedDict, Union
+from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Optional, TypedDict, Union
 
 from . import _units
 from ._errors import InvalidRequest, Unreadable
 from ._sandbox import Own
-from ._transport import Request
+
+if TYPE_CHECKING:
+    from ._transport import Request
 
 DEFAULT_TIMEOUT, MAX_TIMEOUT = 30, 60  # seconds
 DEFAULT_MEMORY, MAX_MEMORY = 256, 1024  # MiB

@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import TYPE_CHECKING, Any, Awaitable, Callable, List, Optional, Union
+from typing import TYPE_CHECKING, Any, Awaitable, Callable, Dict, List, NamedTuple, Optional, Tuple, Union
 
 from ._errors import CordonError, NothingSent
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
+
+
+class HookSource(NamedTuple):
+    """What a hook is opened with. Equal sources are the same hook."""
+
+    script: str
+    name: Optional[str] = None
+    trust: Optional[str] = None
+    limits: Tuple[Tuple[str, Any], ...] = ()
+
+    def request(self) -> Dict[str, Any]:
+        spec: Dict[str, Any] = {"script": self.script, "name": self.name, "trust": self.trust, "limits": dict(self.limits)}
+        return {"hook": {key: value for key, value in spec.items() if value}}
 
 
 class Hooks:

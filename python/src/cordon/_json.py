@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Dict, List, Optional, Tuple, Union
 
 from ._errors import CordonError, InvalidRequest, NotJSON, Unreadable
+
+TYPE_CHECKING = False  # typing takes long to import
+if TYPE_CHECKING:
+    from typing import Any, Dict, List, Optional, Tuple, Union
 
 # ASCII, so that bytes are characters; and no NaN, which JSON cannot express. The check for
 # circular references takes a fifth of the time.

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Dict, List, Optional
 
 from . import _plain
+from ._options import RunOptions, ToolOptions
 from ._result import Result
-from ._sandbox import RunOptions, Sandbox, ToolOptions
+from ._sandbox import Sandbox
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, Dict, List, Mapping, Optional, Type, TypeVar
-
 from ._errors import CordonError, SandboxError
+from ._record import Record
+
+TYPE_CHECKING = False  # typing takes long to import
+if TYPE_CHECKING:
+    from typing import Any, Dict, List, Mapping, Optional
 
 
-@dataclass(frozen=True)
-class Finding:
+class Finding(Record):
     """One finding of the language rules in a script."""
 
     rule: str
@@ -17,22 +18,23 @@ class Finding:
     column: int
     reason: str
     hint: str = ""
-    allowed: List[str] = field(default_factory=list, repr=False)
+    allowed: List[str] = []
     #: What is advised, and about what, for programs: docs/hints.md lists the codes.
     hint_code: str = ""
-    hint_data: Dict[str, str] = field(default_factory=dict, repr=False)
+    hint_data: Dict[str, str] = {}
+
+    _hidden = ("allowed", "hint_data")
 
     @classmethod
     def of(cls, raw: Mapping[str, Any]) -> Finding:
-        return _known(cls, {"line": 0, "column": 0, **raw})
+        return cls._known({"line": 0, "column": 0, **raw})
 
     def __str__(self) -> str:
         words = f"{self.line}:{self.column}: {self.rule}: {self.reason}"
         return f"{words}; {self.hint}" if self.hint else words
 
 
-@dataclass(frozen=True)
-class Violation:
+class Violation(Record):
     """An attempt that a wall stopped.
 
     ``claimed`` is true for what only the guest says: its exception names a path, and
@@ -46,25 +48,27 @@ class Violation:
     column: int = 0
     count: int = 1
     hint: str = ""
-    allowed: List[str] = field(default_factory=list, repr=False)
+    allowed: List[str] = []
     claimed: bool = False
     #: What is advised, and about what, for programs: docs/hints.md lists the codes.
     hint_code: str = ""
-    hint_data: Dict[str, str] = field(default_factory=dict, repr=False)
+    hint_data: Dict[str, str] = {}
+
+    _hidden = ("allowed", "hint_data")
 
 
-@dataclass(frozen=True)
-class GuestException:
+class GuestException(Record):
     """An exception that the guest did not catch."""
 
     type: str
     message: str
-    traceback: str = field(default="", repr=False)
+    traceback: str = ""
     line: int = 0
 
+    _hidden = ("traceback",)
 
-@dataclass(frozen=True)
-class Usage:
+
+class Usage(Record):
     """What a run used."""
 
     wall_time_ms: float = 0
@@ -74,8 +78,7 @@ class Usage:
     result_bytes: int = 0
 
 
-@dataclass(frozen=True)
-class WallStatus:
+class WallStatus(Record):
     """Whether a wall stood: ``state`` is ``"enforced"`` or ``"missing"``.
 
     ``detail`` says how the wall is made, or why it is missing.
@@ -85,8 +88,7 @@ class WallStatus:
     detail: str = ""
 
 
-@dataclass(frozen=True)
-class Enforcement:
+class Enforcement(Record):
     """The walls between the guest and this host."""
 
     tier: str
@@ -98,8 +100,7 @@ class Enforcement:
         return any(wall in self.walls and self.walls[wall].state == "enforced" for wall in walls)
 
 
-@dataclass(frozen=True, repr=False)
-class Result:
+class Result(Record):
     """How a guest ended, and what it left.
 
     ``ok`` says whether it ran to its end; ``unwrap()`` gives its value, or raises
@@ -123,7 +124,9 @@ class Result:
     violations: List[Violation]
     enforcement: Enforcement
     #: The Result as cordon gave it.
-    raw: Dict[str, Any] = field(compare=False)
+    raw: Dict[str, Any]
+
+    _equal_without = ("raw",)
 
     @classmethod
     def of(cls, raw: Dict[str, Any]) -> Result:
@@ -141,7 +144,7 @@ class Result:
             value=raw["result"],
             error=raw["error"],
             error_type=raw["error_type"],
-            exception=_known(GuestException, exception) if exception else None,
+            exception=GuestException._known(exception) if exception else None,
             exit_code=raw["exit_code"],
             signal=raw["signal"],
             stdout=raw["stdout"],
@@ -149,11 +152,11 @@ class Result:
             stdout_truncated=raw["stdout_truncated"],
             stderr_truncated=raw["stderr_truncated"],
             variables=raw["variables"],
-            usage=_known(Usage, raw["usage"]),
-            violations=[_known(Violation, v) for v in raw["violations"]],
+            usage=Usage._known(raw["usage"]),
+            violations=[Violation._known(v) for v in raw["violations"]],
             enforcement=Enforcement(
                 enforcement["tier"],
-                {wall: _known(WallStatus, status) for wall, status in enforcement["walls"].items()},
+                {wall: WallStatus._known(status) for wall, status in enforcement["walls"].items()},
                 enforcement["violations_observed"],
             ),
             raw=raw,
@@ -187,14 +190,6 @@ class Result:
             parts.append(f"and {len(self.violations) - 3} more")
         parts.append(f"{self.usage.wall_time_ms:.1f} ms")
         return f"<Result {', '.join(parts)}>"
-
-
-_T = TypeVar("_T")
-
-
-def _known(cls: Type[_T], raw: Mapping[str, Any]) -> _T:
-    """Makes a value from the fields that this version knows: a newer cordon may send more."""
-    return cls(**{name: value for name, value in raw.items() if name in cls.__dataclass_fields__})  # type: ignore[attr-defined]
 
 
 def _short(value: Any, most: int = 80) -> str:

@@ -3,59 +3,32 @@
 from __future__ import annotations
 
 import atexit
-import json
 import os
 import sys
-import threading
-from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Tuple, TypedDict, Union
+from _thread import RLock
 
 from . import _binary, _units
 from ._errors import InvalidRequest
-from ._result import Finding, Result
-from ._transport import HookSource, Local, Request, Transport
+from ._transport import Local
 
+TYPE_CHECKING = False  # typing takes long to import
 if TYPE_CHECKING:
-    from typing_extensions import Unpack  # type checkers carry it; nothing imports it at run time
+    from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+
+    from typing_extensions import TypeIs, Unpack  # type checkers carry it
+
+    from ._hooks import HookSource
+    from ._options import HookOptions, RunOptions
+    from ._result import Finding, Result
+    from ._transport import Request, Transport
+
+    #: A policy: the name of a preset, a file, or the contents of a file.
+    Policy = Union[str, os.PathLike[str], Mapping[str, Any]]
+    #: Binary, policy, interpreter, and CORDON_POLICY, which the child reads when it starts.
+    Key = Tuple[str, Optional[str], Optional[str], Optional[str]]
 
 #: How many runs one child executes at once. The others wait.
 AT_ONCE = 64
-
-#: A policy: the name of a preset, a file, or the contents of a file.
-Policy = Union[str, "os.PathLike[str]", Mapping[str, Any]]
-
-
-class ToolOptions(TypedDict, total=False):
-    """The keywords of :meth:`Sandbox.run` that a tool for agents passes on."""
-
-    stdin: str
-    variables: Sequence[str]
-    restricted: bool
-    timeout: Optional[_units.Seconds]
-    cpu_time: Optional[_units.Seconds]
-    memory: Optional[_units.Size]
-    output: Optional[_units.Size]
-    limits: Optional[Mapping[str, Any]]
-    tier: Optional[str]
-    trust: Optional[str]
-    check: bool
-
-
-class RunOptions(ToolOptions, total=False):
-    """All keywords of :meth:`Sandbox.run`."""
-
-    context: Any
-    name: Optional[str]
-
-
-class HookOptions(TypedDict, total=False):
-    """The keywords of :meth:`Sandbox.hook`."""
-
-    timeout: Optional[_units.Seconds]
-    memory: Optional[_units.Size]
-    limits: Optional[Mapping[str, Any]]
-    name: Optional[str]
-    trust: Optional[str]
-
 
 class Sandbox:
     """Runs code that you do not trust.
@@ -186,12 +159,12 @@ class Sandbox:
         ["import of module 'os' is not allowed"]
         """
         answer = self._transport.ask({"check": {"script": script, "preset": preset}})
-        return [Finding.of(f) for f in answer["findings"]]
+        return _findings(answer)
 
     async def acheck(self, script: str, *, preset: str = "standard") -> List[Finding]:
         """``check`` for a task."""
         answer = await self._transport.ask_async({"check": {"script": script, "preset": preset}})
-        return [Finding.of(f) for f in answer["findings"]]
+        return _findings(answer)
 
     def hook(
         self,
@@ -208,6 +181,8 @@ class Sandbox:
         rules separate a call from what earlier ones left behind. A service refuses that,
         unless its operator's policy allows it."""
         merged = limits_of(timeout, None, memory, None, limits)
+        from ._hooks import HookSource
+
         return Hook(self._transport, HookSource(_units.source(script), name, trust, tuple(sorted(merged.items()))))
 
     def close(self) -> None:
@@ -251,19 +226,19 @@ class Hook:
 
     def call(self, game_state: Any = None, mod_config: Any = None) -> Result:
         """Calls the hook and returns the whole Result."""
-        return Result.of(self._transport.call(self._source, call_of(game_state, mod_config)))
+        return _result(self._transport.call(self._source, call_of(game_state, mod_config)))
 
     async def acall(self, game_state: Any = None, mod_config: Any = None) -> Result:
         """``call`` for a task."""
-        return Result.of(await self._transport.call_async(self._source, call_of(game_state, mod_config)))
+        return _result(await self._transport.call_async(self._source, call_of(game_state, mod_config)))
 
     def call_function(self, function: str, *args: Any) -> Result:
         """Calls a function that the script defines."""
-        return Result.of(self._transport.call(self._source, {"function": function, "args": args}))
+        return _result(self._transport.call(self._source, {"function": function, "args": args}))
 
     async def acall_function(self, function: str, *args: Any) -> Result:
         """``call_function`` for a task."""
-        return Result.of(await self._transport.call_async(self._source, {"function": function, "args": args}))
+        return _result(await self._transport.call_async(self._source, {"function": function, "args": args}))
 
     def __repr__(self) -> str:
         first = self._source.script.strip().partition("\n")[0]
@@ -344,11 +319,19 @@ def call_of(game_state: Any, mod_config: Any) -> Dict[str, Any]:
     return {"game_state": {} if game_state is None else game_state, "mod_config": {} if mod_config is None else mod_config}
 
 
-def _result(answer: Dict[str, Any], check: bool) -> Result:
+def _result(answer: Dict[str, Any], check: bool = False) -> Result:
+    from ._result import Result
+
     result = Result.of(answer)
     if check:
         result.unwrap()
     return result
+
+
+def _findings(answer: Dict[str, Any]) -> List[Finding]:
+    from ._result import Finding
+
+    return [Finding.of(f) for f in answer["findings"]]
 
 
 def _nothing() -> None:
@@ -357,11 +340,8 @@ def _nothing() -> None:
 
 # Shared children
 
-#: Binary, policy, interpreter, and CORDON_POLICY, which the child reads when it starts.
-Key = Tuple[str, Optional[str], Optional[str], Optional[str]]
-
 _shared: Dict[Key, Tuple[Local, int]] = {}
-_sharing = threading.RLock()
+_sharing = RLock()
 
 
 def _share(key: Key) -> Tuple[Local, Any]:
@@ -401,17 +381,28 @@ def _own_python(policy: Optional[Policy]) -> Optional[str]:
     chosen = os.environ.get("CORDON_PYTHON") or os.environ.get("CORDON_POLICY")
     if chosen or not sys.executable or getattr(sys, "frozen", False) or sys.implementation.name != "cpython":
         return None
-    if isinstance(policy, Mapping):
+    if policy is None:
+        return sys.executable
+    if _has_keys(policy):
         return None if policy.get("python") else sys.executable
-    return sys.executable if policy is None or not os.path.isfile(policy) else None
+    return sys.executable if not os.path.isfile(policy) else None
 
 
 def _policy_text(policy: Optional[Policy]) -> Optional[str]:
     if policy is None:
         return None
-    if isinstance(policy, Mapping):
+    if _has_keys(policy):
+        import json
+
         return json.dumps(policy, sort_keys=True)
     return os.fspath(policy)
+
+
+def _has_keys(policy: Policy) -> TypeIs[Mapping[str, Any]]:
+    """Whether a policy is the contents of a file."""
+    from collections.abc import Mapping
+
+    return isinstance(policy, Mapping)
 
 
 def _policy_file(text: str) -> str:
@@ -434,7 +425,7 @@ def _remove(path: str, owner: int) -> None:
 
 def _after_fork() -> None:
     global _sharing
-    _sharing = threading.RLock()
+    _sharing = RLock()
 
 
 if hasattr(os, "register_at_fork"):

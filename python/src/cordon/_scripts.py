@@ -6,8 +6,8 @@ from typing import Any, Dict, Optional, Tuple
 
 from . import _units
 from ._errors import InvalidRequest, Refused, Unreadable
+from ._hooks import HookSource
 from ._sandbox import Own, Sandbox, another_operator, call_of, connected, default
-from ._transport import HookSource
 
 #: The maxima of the default policy: 60 s of wall and CPU time, 1 GiB.
 _MAXIMA = {"wall_time": 60, "cpu_time": 60, "memory": 1 << 30}

@@ -11,13 +11,16 @@ import threading
 import weakref
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from typing import Any, Dict, List, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple
 from urllib.parse import unquote, urlsplit
 
 from . import _json
 from ._errors import Busy, Closed, ConnectionLost, CordonError, Forbidden, InvalidRequest, NothingSent, Unknown
-from ._hooks import Hooks
-from ._transport import Answer, HookSource, Request, Transport, checked
+from ._hooks import Hooks, HookSource
+from ._transport import Transport, checked
+
+if TYPE_CHECKING:
+    from ._transport import Answer, Request
 
 #: The number of concurrent requests of event loops.
 _AT_ONCE = 64

@@ -8,29 +8,19 @@ from __future__ import annotations
 
 import atexit
 import os
-import threading
-import weakref
-from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+from _thread import allocate_lock
 
-from . import _json
 from ._child import Child
 from ._errors import Closed, NothingSent, Unknown, failure
 
-Request = Dict[str, Any]
-Answer = Dict[str, Any]
+TYPE_CHECKING = False  # typing takes long to import
+if TYPE_CHECKING:
+    from typing import Any, Dict, List, Optional, Set, Tuple
 
+    from ._hooks import HookSource
 
-class HookSource(NamedTuple):
-    """What a hook is opened with. Equal sources are the same hook."""
-
-    script: str
-    name: Optional[str] = None
-    trust: Optional[str] = None
-    limits: Tuple[Tuple[str, Any], ...] = ()
-
-    def request(self) -> Request:
-        spec: Dict[str, Any] = {"script": self.script, "name": self.name, "trust": self.trust, "limits": dict(self.limits)}
-        return {"hook": {key: value for key, value in spec.items() if value}}
+    Request = Dict[str, Any]
+    Answer = Dict[str, Any]
 
 
 class Transport:
@@ -67,7 +57,7 @@ class Local(Transport):
 
     def __init__(self, command: List[str]) -> None:
         self._command = command
-        self._lock = threading.Lock()
+        self._lock = allocate_lock()
         self._child: Optional[Child] = None
         self._closed = False
         _instances.add(self)
@@ -93,7 +83,8 @@ class Local(Transport):
         return await asyncio.get_running_loop().run_in_executor(None, self.child)
 
     def ask(self, request: Request, brief: bool = False) -> Answer:
-        return checked(_json.read(self._ask(_body(request, brief))))
+        self.child()  # a new one starts while we import what reads and writes JSON
+        return checked(_read(self._ask(_body(request, brief))))
 
     def _ask(self, body: str) -> bytes:
         while True:
@@ -108,7 +99,7 @@ class Local(Transport):
         while True:
             child = await self._child_async()
             try:
-                return checked(_json.read(await child.ask_async(body)))
+                return checked(_read(await child.ask_async(body)))
             except NothingSent:
                 child.raise_if_useless()
 
@@ -117,7 +108,7 @@ class Local(Transport):
             child, handle = self.child(), ""
             try:
                 handle = child.hooks.known(hook) or child.hooks.opened(hook, lambda: _open(child, hook))
-                return checked(_json.read(child.ask(_call(handle, call, brief))))
+                return checked(_read(child.ask(_call(handle, call, brief))))
             except NothingSent:
                 child.raise_if_useless()
             except Unknown:
@@ -129,13 +120,14 @@ class Local(Transport):
             child, handle = await self._child_async(), ""
             try:
                 handle = child.hooks.known(hook) or await child.hooks.opened_async(hook, lambda: _open_async(child, hook))
-                return checked(_json.read(await child.ask_async(_call(handle, call, brief))))
+                return checked(_read(await child.ask_async(_call(handle, call, brief))))
             except NothingSent:
                 child.raise_if_useless()
             except Unknown:
                 child.hooks.forget(hook, handle)
 
     def close(self) -> None:
+        _instances.discard(self)
         with self._lock:
             self._closed = True
             child, self._child = self._child, None
@@ -143,7 +135,7 @@ class Local(Transport):
             child.close()
 
     def after_fork(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = allocate_lock()
         child, self._child = self._child, None
         if child is not None:
             child.forget()
@@ -151,28 +143,38 @@ class Local(Transport):
 
 def _open(child: Child, hook: HookSource) -> str:
     child.hooks.spare()  # cordon closes them without a request
-    return str(checked(_json.read(child.ask(_body(hook.request()))))["hook"])
+    return str(checked(_read(child.ask(_body(hook.request()))))["hook"])
 
 
 async def _open_async(child: Child, hook: HookSource) -> str:
     child.hooks.spare()
-    return str(checked(_json.read(await child.ask_async(_body(hook.request()))))["hook"])
+    return str(checked(_read(await child.ask_async(_body(hook.request()))))["hook"])
 
 
 def _body(request: Request, brief: bool = False) -> str:
-    return _brief_field(brief) + _json.write(request)[1:]
+    from ._json import write
+
+    return _brief_field(brief) + write(request)[1:]
 
 
 def _call(handle: str, call: Dict[str, Any], brief: bool) -> str:
-    rest = f",{_json.write(call)[1:]}}}" if call else "}}"
+    from ._json import write
+
+    rest = f",{write(call)[1:]}}}" if call else "}}"
     return f'{_brief_field(brief)}"call":{{"hook":"{handle}"{rest}'
+
+
+def _read(answer: bytes) -> Answer:
+    from ._json import read
+
+    return read(answer)
 
 
 def _brief_field(brief: bool) -> str:
     return '"brief":true,' if brief else ""
 
 
-_instances: weakref.WeakSet[Local] = weakref.WeakSet()
+_instances: Set[Local] = set()  # those that are not closed
 
 
 @atexit.register

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import re
-from typing import Optional, Union
+TYPE_CHECKING = False  # typing takes long to import
+if TYPE_CHECKING:
+    from typing import Optional, Union
 
-#: A time: seconds, or text with a unit ("500ms", "2s").
-Seconds = Union[int, float, str]
-#: A size: bytes, or text with a unit ("64KiB", "256MiB").
-Size = Union[int, str]
+    #: A time: seconds, or text with a unit ("500ms", "2s").
+    Seconds = Union[int, float, str]
+    #: A size: bytes, or text with a unit ("64KiB", "256MiB").
+    Size = Union[int, str]
 
 _SECONDS = {"ns": 1e-9, "µs": 1e-6, "us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
 _BYTES = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
-_PART = re.compile(r"([0-9.]+)([a-zµ]+)")
-_WHOLE = re.compile(r"([0-9.]+)([A-Za-z]+)")
 
 
 def seconds(text: str) -> float:
@@ -22,7 +21,9 @@ def seconds(text: str) -> float:
     >>> seconds("1m1.5s"), seconds("49µs")
     (61.5, 4.9e-05)
     """
-    return sum(float(number) * _SECONDS[unit] for number, unit in _PART.findall(text))
+    import re
+
+    return sum(float(number) * _SECONDS[unit] for number, unit in re.findall(r"([0-9.]+)([a-zµ]+)", text))
 
 
 def size(text: str) -> int:
@@ -31,7 +32,9 @@ def size(text: str) -> int:
     >>> size("11MiB"), size("0B")
     (11534336, 0)
     """
-    match = _WHOLE.fullmatch(text)
+    import re
+
+    match = re.fullmatch(r"([0-9.]+)([A-Za-z]+)", text)
     if match is None or match.group(2) not in _BYTES:
         return 0
     return int(float(match.group(1)) * _BYTES[match.group(2)])
@@ -64,6 +67,8 @@ def in_seconds(value: Seconds, name: str) -> float:
             raise TypeError(f"{name} is None: give seconds, or text like '500ms'")
         duration_text(value, name)
         return float(value)
+    import re
+
     if not re.fullmatch(r"(?:[0-9.]+(?:ns|µs|us|ms|s|m|h))+", value):
         raise ValueError(f"{name} is {value!r}: give seconds, or text like '500ms'")
     return seconds(value)

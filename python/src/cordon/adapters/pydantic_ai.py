@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Optional
 from pydantic_ai.toolsets import FunctionToolset
 
 from .._errors import CordonError
-from .._sandbox import Sandbox, ToolOptions, default
+from .._options import ToolOptions
+from .._sandbox import Sandbox, default
 from ._answer import DESCRIPTION, error_for_model, describe
 
 if TYPE_CHECKING:

@@ -15,7 +15,8 @@ from smolagents.local_python_executor import CodeOutput, PythonExecutor
 from smolagents.remote_executors import get_tools_definition_code
 
 from .._notebook import Notebook
-from .._sandbox import Sandbox, ToolOptions
+from .._options import ToolOptions
+from .._sandbox import Sandbox
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -1,0 +1,127 @@
+"""A child process with pipes.
+
+subprocess would do, but importing it takes as long as cordon takes to start. What the package
+imports after it has started cordon costs no time: cordon starts meanwhile.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from _thread import allocate_lock
+
+TYPE_CHECKING = False  # typing, too, takes long to import
+if TYPE_CHECKING:
+    from typing import Any, List, Optional
+
+# Python ignores these signals, and an ignored signal stays ignored in a child.
+_IGNORED = (13, 25)  # SIGPIPE, SIGXFSZ: the same numbers on all systems with posix_spawn
+_SIGKILL, _SIGTERM = 9, 15
+
+
+class Process:
+    """A program that was started with this standard error. ``stdin`` and ``stdout`` are our ends
+    of its pipes, and the caller closes them."""
+
+    def __init__(self, command: List[str], stderr: int) -> None:
+        #: The exit code, or minus the signal that ended it; None while it runs.
+        self.returncode: Optional[int] = None
+        self._waiting = allocate_lock()
+        stdin, self.stdin = map(_above_standard, os.pipe())
+        self.stdout, stdout = map(_above_standard, os.pipe())
+        actions: List[Any] = [(os.POSIX_SPAWN_DUP2, fd, target) for target, fd in enumerate((stdin, stdout, stderr))]
+        actions += [(os.POSIX_SPAWN_CLOSE, fd) for fd in _inheritable()]
+        try:
+            # A process group of its own: Ctrl-C at the terminal is for Python, not for cordon,
+            # which would end with the requests of other threads.
+            self.pid = os.posix_spawn(command[0], command, os.environ, file_actions=actions, setpgroup=0, setsigdef=_IGNORED)
+        except BaseException:
+            os.close(self.stdin)
+            os.close(self.stdout)
+            raise
+        finally:
+            os.close(stdin)
+            os.close(stdout)
+
+    def poll(self) -> Optional[int]:
+        """Returns the exit code, or None while the program runs."""
+        if self.returncode is None:
+            with self._waiting:  # two threads must not reap it
+                if self.returncode is None:
+                    self._reap()
+        return self.returncode
+
+    def _reap(self) -> None:
+        try:
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+        except ChildProcessError:
+            self.returncode = 0  # somebody else has reaped it: its exit code is lost
+            return
+        if pid == self.pid:
+            self.returncode = -os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
+
+    def wait(self, timeout: float = 3600.0 * 24 * 365) -> int:
+        """Returns the exit code, or raises TimeoutError."""
+        end, pause = time.monotonic() + timeout, 0.00025
+        while True:
+            code = self.poll()
+            if code is not None:
+                return code
+            if time.monotonic() > end:
+                raise TimeoutError
+            time.sleep(pause)
+            pause = min(pause * 1.2, 0.05)
+
+    def terminate(self) -> None:
+        self._signal(_SIGTERM)
+
+    def kill(self) -> None:
+        self._signal(_SIGKILL)
+
+    def _signal(self, number: int) -> None:
+        with self._waiting:
+            if self.returncode is None:  # otherwise the pid may be another process's
+                try:
+                    os.kill(self.pid, number)
+                except ProcessLookupError:
+                    pass
+
+
+def notes_file() -> int:
+    """Returns a descriptor of a new file without a name, for what a program writes on its
+    standard error."""
+    if hasattr(os, "memfd_create"):
+        return _above_standard(os.memfd_create("cordon"))
+    import tempfile
+
+    with tempfile.TemporaryFile() as file:
+        return _above_standard(os.dup(file.fileno()))
+
+
+def _above_standard(fd: int) -> int:
+    """Returns the descriptor with another number, if it has one of the standard three, as in a
+    program that has closed them. It would be overwritten there."""
+    low = []
+    while fd <= 2:
+        low.append(fd)
+        fd = os.dup(fd)
+    for number in low:
+        os.close(number)
+    return fd
+
+
+def _inheritable() -> List[int]:
+    """Returns what a child would inherit besides the standard descriptors: sockets, for example,
+    that this program means for another child."""
+    found = []
+    try:
+        names = os.listdir("/proc/self/fd" if os.path.isdir("/proc/self/fd") else "/dev/fd")
+    except OSError:
+        return []
+    for name in names:
+        try:
+            if int(name) > 2 and os.get_inheritable(int(name)):
+                found.append(int(name))
+        except OSError:
+            pass  # closed meanwhile: the directory itself was among them
+    return found
