@@ -21,6 +21,9 @@ type Limits struct {
 	OpenFiles int `json:"open_files,omitempty"`
 	// Threads bounds the threads of a run, including the main one.
 	Threads int `json:"threads,omitempty"`
+	// CPUs bounds how many CPUs the threads of a run use at once. Libraries for numeric work
+	// start that many threads.
+	CPUs int `json:"cpus,omitempty"`
 	// Processes bounds a command's processes. Each of their threads counts as one.
 	Processes int `json:"processes,omitempty"`
 	// Disk bounds the bytes that a command adds to the directories that it may change.
@@ -103,6 +106,12 @@ var limitTable = inOrder([]Limit{
 		Key: "threads", Name: "threads", Kind: KindNumber,
 		Help: "limit on threads", About: "Threads, the main one included.",
 		Default: 16, Maximum: 16,
+		For: []Guest{GuestScript},
+	},
+	{
+		Key: "cpus", Name: "CPUs", Kind: KindNumber,
+		Help: "limit on CPUs used at once, and the threads of numeric libraries", About: "CPUs used at once. Numeric libraries start as many threads.",
+		Default: 1, Maximum: 4,
 		For: []Guest{GuestScript},
 	},
 	{

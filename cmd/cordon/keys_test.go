@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -173,7 +174,7 @@ func keysOf(t *testing.T, d policy.Document) map[string]string {
 func sampleValue(f *pflag.Flag) string {
 	for _, limit := range policy.LimitTable() {
 		if limit.Flag() == f.Name {
-			return limit.Text(limit.Default / 4)
+			return limit.Text(cmp.Or(limit.Default/4, limit.Maximum)) // a default of 1 has no quarter
 		}
 	}
 	if f.Value.Type() == "bool" {

@@ -225,28 +225,15 @@ func (a *Attempt) set(key, value string) error {
 func (a *Attempt) setLimits(value string) error {
 	for _, pair := range strings.Fields(value) {
 		field, text, _ := strings.Cut(pair, "=")
-		var err error
-		switch field {
-		case "wall_time":
-			a.Limits.WallTime, err = policy.ParseDuration(text)
-		case "cpu_time":
-			a.Limits.CPUTime, err = policy.ParseDuration(text)
-		case "memory":
-			a.Limits.Memory, err = policy.ParseBytes(text)
-		case "output":
-			a.Limits.Output, err = policy.ParseBytes(text)
-		case "scratch":
-			a.Limits.Scratch, err = policy.ParseBytes(text)
-		case "open_files":
-			a.Limits.OpenFiles, err = strconv.Atoi(text)
-		case "threads":
-			a.Limits.Threads, err = strconv.Atoi(text)
-		default:
-			err = fmt.Errorf("%q is not a limit", field)
+		limit, known := policy.LimitNamed(field)
+		if !known {
+			return fmt.Errorf("%q is not a limit", field)
 		}
+		amount, err := limit.Parse(text)
 		if err != nil {
 			return err
 		}
+		limit.Set(&a.Limits, amount)
 	}
 	return nil
 }

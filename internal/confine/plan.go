@@ -213,9 +213,8 @@ func Make(in Inputs) (Plan, error) {
 			p.Seccomp = SeccompNotify
 		}
 	})
-	// The Runner counts the threads of a script, which needs notifications.
-	if p.Seccomp != SeccompNotify && p.Rlimits && !in.Command {
-		p.Walls[policy.WallRlimit] = policy.EnforcedWall("threads are not limited: " + f.SeccompNotify.Reason)
+	if gaps := p.unlimited(f); len(gaps) > 0 && p.Rlimits && !in.Command {
+		p.Walls[policy.WallRlimit] = policy.EnforcedWall(strings.Join(gaps, "; "))
 	}
 	p.weighLandlock(in.Command)
 	wall(policy.WallCgroup, f.Cgroup, func() { p.Cgroup = true })
@@ -224,6 +223,22 @@ func Make(in Inputs) (Plan, error) {
 		return p, nil // a test removed walls on purpose
 	}
 	return p, refuse(in.required(), p.Missing)
+}
+
+// unlimited lists the limits of a script that do not hold on this host, and why.
+func (p Plan) unlimited(f hostfeature.Features) (gaps []string) {
+	// The Runner counts the threads, which needs notifications.
+	if p.Seccomp != SeccompNotify {
+		gaps = append(gaps, "threads are not limited: "+f.SeccompNotify.Reason)
+	}
+	// A script could change its CPUs back without a filter. The Runner owns the user
+	// namespace of its guests; without one, it needs a capability.
+	if p.Seccomp == SeccompOff {
+		gaps = append(gaps, "CPUs are not limited: "+f.Seccomp.Reason)
+	} else if p.Namespaces == 0 && p.SwitchID && !f.SetCPUs.OK {
+		gaps = append(gaps, "CPUs are not limited: "+f.SetCPUs.Reason)
+	}
+	return gaps
 }
 
 // hostNetwork reports whether the policy gives commands the host's network.

@@ -176,3 +176,37 @@ func TestWithoutNamesEachWall(t *testing.T) {
 		}
 	}
 }
+
+// A limit on scripts that this host cannot enforce is reported.
+func TestUnlimited(t *testing.T) {
+	root := func(f *hostfeature.Features) { f.UID, f.GID, f.SetUID = 0, 0, yes }
+	for name, test := range map[string]struct {
+		change func(*hostfeature.Features)
+		want   string
+	}{
+		"nothing":          {func(*hostfeature.Features) {}, ""},
+		"no notifications": {func(f *hostfeature.Features) { f.SeccompNotify = no }, "threads are not limited: not here"},
+		"as root":          {root, ""},
+		"as root without namespaces": {func(f *hostfeature.Features) {
+			root(f)
+			f.UserNS, f.SetCPUs = no, yes
+		}, ""},
+		"as root without namespaces and CAP_SYS_NICE": {func(f *hostfeature.Features) {
+			root(f)
+			f.UserNS, f.SetCPUs = no, no
+		}, "CPUs are not limited: not here"},
+		"as a user without namespaces": {func(f *hostfeature.Features) { f.UserNS, f.SetCPUs = no, no }, ""},
+	} {
+		plan, err := Make(Inputs{Features: with(test.change)})
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if got := plan.Walls[policy.WallRlimit]; got != policy.EnforcedWall(test.want) {
+			t.Errorf("%s: %v, want %q", name, got, test.want)
+		}
+	}
+	plan, err := Make(Inputs{Features: full(), Without: []policy.Wall{policy.WallSeccomp}})
+	if got := plan.Walls[policy.WallRlimit].Detail; err != nil || !strings.Contains(got, "CPUs are not limited") {
+		t.Errorf("without a filter: %q, %v", got, err)
+	}
+}

@@ -28,6 +28,8 @@ type Features struct {
 	UID, GID int
 	// SetUID means that the process may change to another user.
 	SetUID Support
+	// SetCPUs means that the process may choose the CPUs of other users' processes.
+	SetCPUs Support
 	// UserNS means user namespaces, and all others with them.
 	UserNS Support
 	// Landlock, with its ABI.

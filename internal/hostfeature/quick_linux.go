@@ -20,7 +20,7 @@ func Quick() Features {
 		f.Landlock = Yes(fmt.Sprintf("ABI %d", f.LandlockABI))
 	}
 	f.Seccomp, f.SeccompNotify = seccomp()
-	f.SetUID = setUID(f.UID)
+	f.SetUID, f.SetCPUs = setUID(f.UID), setCPUs()
 	return f
 }
 
@@ -91,13 +91,12 @@ func setUID(uid int) Support {
 	if uid != 0 {
 		return No("only root can change to another user", "")
 	}
-	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
-	var data [2]unix.CapUserData
-	if err := unix.Capget(&header, &data[0]); err != nil {
+	held, err := capabilities()
+	if err != nil {
 		return No(fmt.Sprintf("capabilities cannot be read (%v)", err), "")
 	}
 	const needed = 1<<unix.CAP_SETUID | 1<<unix.CAP_SETGID
-	if data[0].Effective&needed != needed {
+	if held&needed != needed {
 		return No("cordon runs as root but may not change to another user", "keep CAP_SETUID and CAP_SETGID, or start cordon as an ordinary user")
 	}
 	for _, file := range []string{"/proc/self/uid_map", "/proc/self/gid_map"} {
@@ -107,6 +106,21 @@ func setUID(uid int) Support {
 		}
 	}
 	return Yes("")
+}
+
+func setCPUs() Support {
+	if held, err := capabilities(); err != nil || held&(1<<unix.CAP_SYS_NICE) == 0 {
+		return No("cordon may not choose the CPUs of other users' processes", "keep CAP_SYS_NICE")
+	}
+	return Yes("")
+}
+
+// capabilities returns the first 32 effective capabilities, one bit for each.
+func capabilities() (uint32, error) {
+	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var data [2]unix.CapUserData
+	err := unix.Capget(&header, &data[0])
+	return data[0].Effective, err
 }
 
 // nobody is the id that guests of root get.

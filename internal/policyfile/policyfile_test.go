@@ -247,6 +247,7 @@ limits:
   scratch: 16MiB
   open_files: 64
   threads: 16
+  cpus: 1
   processes: 64
   disk: 64MiB
   files: 50000
@@ -260,6 +261,7 @@ maxima:
   scratch: 64MiB
   open_files: 64
   threads: 16
+  cpus: 4
   processes: 256
   disk: 1GiB
   files: 500000

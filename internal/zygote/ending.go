@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/cordon-sandbox/cordon/internal/output"
+	"github.com/cordon-sandbox/cordon/internal/script"
 	"github.com/cordon-sandbox/cordon/internal/wire"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
@@ -88,6 +89,7 @@ func startFields(g Guest, code []byte, ask bool) []wire.Field {
 		{Name: "variables", Value: variables},
 		{Name: "code", Value: code},
 		{Name: "ask", Value: ask},
+		{Name: "library_threads", Value: script.LibraryThreads(g.Limits.CPUs, g.Limits.Threads)},
 		{Name: "max_answer", Value: wire.MaxReport(g.Limits)},
 	}
 }

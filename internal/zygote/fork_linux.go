@@ -55,6 +55,7 @@ type Worker struct {
 	limits  atomic.Pointer[policy.Limits] // of its guest; zero before it has one
 	network atomic.Pointer[Network]       // of its guest, or nil
 	clones  reservations
+	held    holding
 
 	denials notify.Denials
 	kill    killOnce
@@ -258,6 +259,7 @@ func (w *Worker) Reaped() bool { return closed(w.exited) && !w.orphaned }
 // end records how the worker ended. It is called once.
 func (w *Worker) end(exit Exit) {
 	w.exit = exit
+	w.held.release(w.zygote.config.CPUs)
 	close(w.exited)
 	if w.onEnd != nil {
 		w.onEnd()

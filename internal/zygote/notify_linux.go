@@ -80,9 +80,13 @@ func (z *Zygote) addsOwnFilter(q notify.Question) bool {
 }
 
 // decideThread counts live threads. The flags are in a register, so they cannot change
-// before the answer.
+// before the answer. A guest is held to its CPUs before its first thread exists; all others
+// inherit that.
 func (w *Worker) decideThread(fd int, q notify.Question) {
 	live, err := threadCount(w.PID)
+	if err == nil {
+		err = w.holdToCPUs()
+	}
 	if err == nil && w.clones.allow(q.PID, live, w.threadLimit(), time.Now()) {
 		q.Continue(fd)
 		return

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/cordon-sandbox/cordon/internal/confine"
 	"github.com/cordon-sandbox/cordon/internal/wire"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -47,6 +48,15 @@ func (w *Worker) start(ctx context.Context, kind byte, g Guest) (Ending, error) 
 	}
 	w.limits.Store(&g.Limits)
 	w.network.Store(g.Network)
+	// A guest that may use one CPU can wait for this until its first thread, unless it can
+	// start one without asking. The others see from their start which CPUs they have.
+	if g.Limits.CPUs > 1 || w.zygote.config.Plan.Seccomp == confine.SeccompErrno {
+		if err := w.holdToCPUs(); errors.Is(err, unix.ESRCH) {
+			return Ending{}, fmt.Errorf("%w: %w", ErrNotStarted, err)
+		} else if err != nil {
+			return Ending{}, run.Errorf(run.Internal, "%w", err)
+		}
+	}
 	return w.exchange(ctx, frame, g, ask)
 }
 

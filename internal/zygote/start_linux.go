@@ -15,6 +15,7 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/confine"
 	"github.com/cordon-sandbox/cordon/internal/interpreter"
 	"github.com/cordon-sandbox/cordon/internal/landlock"
+	"github.com/cordon-sandbox/cordon/internal/script"
 	"github.com/cordon-sandbox/cordon/internal/seccomp"
 	"github.com/cordon-sandbox/cordon/internal/wire"
 )
@@ -69,6 +70,9 @@ func Start(ctx context.Context, config Config) (*Zygote, error) {
 // Launch starts a zygote without waiting for it. Errors of the start are returned by
 // handshake.
 func Launch(config Config) (*Zygote, error) {
+	if config.CPUs == nil {
+		config.CPUs = &CPUs{}
+	}
 	settings, err := configure(config)
 	if err != nil {
 		return nil, err
@@ -178,7 +182,7 @@ func configure(c Config) ([]byte, error) {
 			"landlock_add_rule":       unix.SYS_LANDLOCK_ADD_RULE,
 			"landlock_restrict_self":  unix.SYS_LANDLOCK_RESTRICT_SELF,
 		},
-		"path": c.Interpreter.TrustedPath(), "guest_path": guestPath(c.Interpreter), "preload": c.Preload, "optional": c.Optional, "warmup": warmup,
+		"path": c.Interpreter.TrustedPath(), "guest_path": guestPath(c.Interpreter), "preload": c.Preload, "optional": c.Optional, "warmup": warmup, "variables": script.ThreadVariables,
 		"notify": notify, "filter": filter, "exposed": beside.Common, "own": own, "landlock": landlockFields(p),
 		"namespaces": namespaces, "home": home, "drop": p.Capabilities,
 		"mount": p.Root != nil, "private": privateFields(p), "unshare_pid": p.Namespaces&confine.CloneNewPID != 0,

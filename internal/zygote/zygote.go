@@ -18,6 +18,7 @@ import (
 
 	"github.com/cordon-sandbox/cordon/internal/confine"
 	"github.com/cordon-sandbox/cordon/internal/interpreter"
+	"github.com/cordon-sandbox/cordon/internal/script"
 	"github.com/cordon-sandbox/cordon/internal/tuning"
 	"github.com/cordon-sandbox/cordon/policy"
 )
@@ -49,6 +50,8 @@ type Config struct {
 	// OneShot says that there is only one guest. The zygote then becomes its worker:
 	// forking and warming up would take longer than they save.
 	OneShot bool
+	// CPUs chooses the CPUs of guests; nil means that no other zygote shares them.
+	CPUs *CPUs
 	// Untuned leaves out optimizations, to measure them.
 	Untuned tuning.Set
 }
@@ -67,13 +70,12 @@ type Exit struct {
 }
 
 // Environment is the complete os.environ of a guest. Libraries that start a thread for
-// each core would hit the thread limit, so they get one thread. Malloc gets one arena,
-// because each thread's own would reserve 64 MiB of address space.
+// each core would hit the thread limit, so they get one thread; a worker whose guest may use
+// more CPUs changes that (use_threads in system.py). Malloc gets one arena, because each
+// thread's own would reserve 64 MiB of address space.
 func Environment() []string {
-	return []string{
+	return append([]string{
 		"HOME=" + confine.Scratch, "TMPDIR=" + confine.Scratch, "LANG=C.UTF-8", "PATH=",
-		"PYTHONUNBUFFERED=1", "PYTHONDONTWRITEBYTECODE=1",
-		"OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1", "MKL_NUM_THREADS=1", "NUMEXPR_NUM_THREADS=1",
-		"MALLOC_ARENA_MAX=1",
-	}
+		"PYTHONUNBUFFERED=1", "PYTHONDONTWRITEBYTECODE=1", "MALLOC_ARENA_MAX=1",
+	}, script.ThreadEnvironment(1)...)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/launch"
 	"github.com/cordon-sandbox/cordon/internal/observe"
 	"github.com/cordon-sandbox/cordon/internal/report"
+	"github.com/cordon-sandbox/cordon/internal/script"
 	"github.com/cordon-sandbox/cordon/internal/wire"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
@@ -207,7 +208,7 @@ func (b *Scripts) start(ctx context.Context, job backend.Job, kind byte, g guest
 	b.network.open(&access, proxy.port())
 	order := launch.Order{
 		Program: b.python.Path, Args: arguments(b.python.Path), Dir: scratch.dir, Access: access, Limits: job.Limits,
-		Env: append(environment(scratch.dir), proxy.environment()...),
+		Env: append(environment(scratch.dir, job.Limits), proxy.environment()...),
 	}
 	running, err := start(b.options.Launcher, order, job, true)
 	if err != nil {
@@ -226,11 +227,10 @@ func (b *Scripts) start(ctx context.Context, job backend.Job, kind byte, g guest
 
 // environment is the complete os.environ of a script, except for what the system itself
 // needs.
-func environment(scratch string) []string {
-	return append([]string{
+func environment(scratch string, l policy.Limits) []string {
+	return slices.Concat([]string{
 		"HOME=" + scratch, "TMPDIR=" + scratch, "TEMP=" + scratch, "TMP=" + scratch, "LANG=C.UTF-8", "PATH=",
-		"OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1", "MKL_NUM_THREADS=1", "NUMEXPR_NUM_THREADS=1",
-	}, systemEnvironment()...)
+	}, script.ThreadEnvironment(script.LibraryThreads(l.CPUs, l.Threads)), systemEnvironment())
 }
 
 // explain adds a violation for an exception that a wall caused, since the system reports

@@ -32,6 +32,7 @@ type Backend struct {
 	files   []interpreter.Mount // that it needs
 	plan    confine.Plan
 	groups  *cgroup.Opening
+	cpus    zygote.CPUs
 	grants  []policy.NetGrant
 
 	// kinds are the workers for each preset of language rules. The empty preset is for
@@ -190,7 +191,7 @@ func (b *Backend) startZygote(ctx context.Context, r recipe) (*zygote.Zygote, er
 }
 
 func (b *Backend) config(r recipe) zygote.Config {
-	return zygote.Config{Plan: b.plan, Interpreter: b.python, Preload: r.preload, Optional: r.optional, Language: r.language, Env: b.networkEnvironment(), Untuned: b.options.Untuned}
+	return zygote.Config{Plan: b.plan, Interpreter: b.python, Preload: r.preload, Optional: r.optional, Language: r.language, Env: b.networkEnvironment(), CPUs: &b.cpus, Untuned: b.options.Untuned}
 }
 
 // Tier is `process`.

@@ -26,6 +26,7 @@ def main():
         step = "preload"
         sys.path[:] = config["path"]
         prepare(config["preload"], config["optional"])
+        config["setters"] = thread_setters()
         if not config["oneshot"]:
             posix.write(CONTROL, b"M")
             enlarge(libc, marshal.loads(posix.read(CONTROL, 4096)))

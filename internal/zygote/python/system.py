@@ -22,6 +22,15 @@ MAP_PRIVATE, MAP_ANONYMOUS = 2, 0x20
 MREMAP_MAYMOVE, MREMAP_FIXED = 1, 2
 MADV_HUGEPAGE, LARGE_PAGE = 14, 2 << 20
 
+RTLD_NOLOAD = 4
+
+# Functions that set how many threads a library uses: OpenBLAS under each name that numpy and
+# scipy build it with, MKL, OpenMP.
+THREAD_SETTERS = (
+    "scipy_openblas_set_num_threads64_", "scipy_openblas_set_num_threads", "openblas_set_num_threads64_",
+    "openblas_set_num_threads", "MKL_Set_Num_Threads", "omp_set_num_threads",
+)
+
 # From CPython's <compile.h>.
 FILE_INPUT, SOURCE_IS_UTF8, IGNORE_COOKIE = 257, 0x0100, 0x0800
 
@@ -94,6 +103,48 @@ def quick_compiler():
         return function(script.encode(), Object(name), FILE_INPUT, flags, -1)
 
     return quickly_compiled
+
+
+def thread_setters():
+    """Returns the functions by which preloaded libraries get another number of threads. They
+    are found through the extension modules that depend on them: a library that a module
+    brings along is not in the global scope."""
+    paths = {getattr(module, "__dict__", {}).get("__file__") for module in sys.modules.values()}
+    paths = sorted(path for path in paths if isinstance(path, str) and path.endswith(".so") and "/lib-dynload/" not in path)
+    if not paths:
+        return []
+    import _ctypes
+
+    class Function(_ctypes.CFuncPtr):
+        _flags_ = _ctypes.FUNCFLAG_CDECL
+
+    found = {}
+    for path in paths:
+        try:
+            library = _ctypes.dlopen(path, RTLD_NOLOAD)
+        except OSError:
+            continue
+        for name in THREAD_SETTERS:
+            try:
+                at = _ctypes.dlsym(library, name)
+            except OSError:
+                continue
+            found[at] = Function(at)
+    return list(found.values())
+
+
+def use_threads(variables, setters, n):
+    """Makes libraries for numeric work use n threads. Those that are loaded have read the
+    variables already. Some start their threads now, which count as the guest's."""
+    os = sys.modules.get("os")
+    for name in variables:
+        posix.environ[name.encode()] = b"%d" % n
+        if os is None:
+            posix.putenv(name.encode(), b"%d" % n)
+        else:
+            os.environ[name] = "%d" % n
+    for setter in setters:
+        setter(n)
 
 
 def enlarge(libc, ranges):

@@ -56,8 +56,8 @@ def missing_bytes(data):
 
 
 def decode_start(data):
-    """Decodes a start frame: script, name, context, variables, code, ask, max_answer. See
-    startFields in ending.go."""
+    """Decodes a start frame: script, name, context, variables, code, ask,
+    library_threads, max_answer. See startFields in ending.go."""
     return marshal.loads(data[5:] if len(data) <= READ_AT_ONCE else memoryview(data)[5:])
 
 
@@ -70,7 +70,7 @@ def warm_up(start, names, compiled):
     """Runs a sample guest through all steps of a real one, except those that can be done
     only once."""
     if not missing_bytes(start):
-        script, name, context, shown, code, _, max_answer = decode_start(start)
+        script, name, context, shown, code, _, _, max_answer = decode_start(start)
         report = run(script, name, context, shown, code, stage(names), compiled, last=False)
         flush()
         frame(b"D", pack(report, max_answer))
@@ -172,7 +172,9 @@ def worker(syscall, config, fds, wanted):
     try:
         kind, start = receive()
         if kind == b"S":
-            script, name, context, shown, code, ask, max_answer = start
+            script, name, context, shown, code, ask, threads, max_answer = start
+            if threads > 1:
+                use_threads(config["variables"], config["setters"], threads)
             how = sharing(config["compiled"], give_code) if ask else config["compiled"]
             report = run(script, name, context, shown, code, space, how)
         elif kind == b"V":
