@@ -80,6 +80,7 @@ var phases = []phase{
 	{"starts", policy.TierProcess, (*bench).starts},
 	{"throughput", policy.TierProcess, (*bench).throughput},
 	{"processor", policy.TierProcess, (*bench).processor},
+	{"numpy", policy.TierProcess, (*bench).numpy},
 	{"failures", policy.TierProcess, (*bench).failures},
 	{"limits", policy.TierProcess, (*bench).otherLimits},
 	{"imports", policy.TierProcess, (*bench).imports},
