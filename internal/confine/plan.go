@@ -404,14 +404,22 @@ func readable(in Inputs) []string {
 	paths = append(paths, Devices...)
 	slices.Sort(paths)
 	var top []string
+	kept := map[string]bool{}
 	for _, path := range slices.Compact(paths) {
-		below := slices.ContainsFunc(top, func(parent string) bool {
-			rel, err := filepath.Rel(parent, path)
-			return err == nil && rel != ".." && !strings.HasPrefix(rel, "../")
-		})
-		if !below {
-			top = append(top, path)
+		if !belowAny(kept, path) {
+			top, kept[path] = append(top, path), true
 		}
 	}
 	return top
+}
+
+// belowAny reports whether a directory above path is in the set. It takes as long for many
+// directories as for few.
+func belowAny(set map[string]bool, path string) bool {
+	for path != "/" && path != "." {
+		if path = filepath.Dir(path); set[path] {
+			return true
+		}
+	}
+	return false
 }

@@ -60,11 +60,14 @@ func yield(link Mount, root []Mount) (Mount, bool) {
 
 // parentsIn lists the directories in a scratch space that lead to mounts.
 func parentsIn(scratch string, root []Mount) (parents []Mount) {
+	there := map[string]bool{}
 	for _, m := range root {
-		top, deeper := topIn(scratch, m.Path)
-		isTop := func(other Mount) bool { return other.Path == top }
-		if deeper && !slices.ContainsFunc(root, isTop) && !slices.ContainsFunc(parents, isTop) {
+		there[m.Path] = true
+	}
+	for _, m := range root {
+		if top, deeper := topIn(scratch, m.Path); deeper && !there[top] {
 			parents = append(parents, Mount{Path: top, Kind: ParentDir, Target: "mode=0755,size=64k"})
+			there[top] = true
 		}
 	}
 	return parents

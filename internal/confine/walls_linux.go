@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"path"
 	"slices"
-	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -227,15 +226,19 @@ func (p *program) buildRoot(plan Plan, passed []int) {
 	p.call(unix.SYS_MOUNT, p.text("cordon"), p.text(base), p.text("tmpfs"),
 		unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, p.text("mode=0755,size=1m"))
 	made := map[string]bool{base: true}
-	for i, m := range plan.Root {
+	binds := map[string]bool{} // directories of the host that are mounted already
+	for _, m := range plan.Root {
 		p.step("mount "+m.Path, true)
-		switch below := isBelowBind(m, plan.Root[:i]); {
+		switch below := belowAny(binds, m.Path); {
 		case !below:
 			p.mountEntry(m, base, tree, made)
 		case m.bind():
 			p.mountInBind(m, base, tree)
 		default:
 			// Nothing is created in a granted directory: it belongs to the host.
+		}
+		if m.bind() && m.Path != "/" {
+			binds[m.Path] = true
 		}
 	}
 	if plan.Stage != "" {
@@ -346,11 +349,6 @@ const nullDevice = "/dev/null"
 func (p *program) cover(source, target string) {
 	p.call(unix.SYS_MOUNT, p.text(source), p.text(target), 0, unix.MS_BIND)
 	p.setAttributes(target, 0, unix.MOUNT_ATTR_RDONLY|unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV|unix.MOUNT_ATTR_NOEXEC)
-}
-
-// isBelowBind reports whether the mount point is in a directory of the host.
-func isBelowBind(m Mount, earlier []Mount) bool {
-	return slices.ContainsFunc(earlier, func(other Mount) bool { return other.bind() && strings.HasPrefix(m.Path, other.Path+"/") })
 }
 
 // mountInBind mounts onto an existing file or directory below a directory of the host

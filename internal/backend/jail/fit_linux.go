@@ -118,8 +118,12 @@ func (b *Backend) profile() seccomp.Profile {
 // such a path must not choose what the next command is granted.
 func (b *Backend) fixGrants() (err error) {
 	b.granted = nil
+	named := map[string]bool{}
+	for _, path := range slices.Concat(b.options.Policy.Read, b.options.Policy.Write) {
+		named[path] = true
+	}
 	for i, m := range b.plan.Root {
-		if !slices.Contains(b.options.Policy.Read, m.Path) && !slices.Contains(b.options.Policy.Write, m.Path) {
+		if !named[m.Path] {
 			continue
 		}
 		if b.plan.Root[i].Source, err = filepath.EvalSymlinks(m.Path); err != nil {
