@@ -34,6 +34,7 @@ type options struct {
 	only   string
 	quick  bool
 	strict bool
+	growth bool
 }
 
 func main() {
@@ -44,7 +45,8 @@ func main() {
 	flag.StringVar(&opts.json, "json", "", "also write the table to this file")
 	flag.BoolVar(&opts.quick, "quick", false, "a smoke test: few rounds and no verdicts")
 	flag.BoolVar(&opts.strict, "strict", false, "exit with 1 when a promise is missed")
-	flag.Func("only", "measure only `NAME`, one of "+phaseNames(), opts.choose)
+	flag.BoolVar(&opts.growth, "growth", false, fmt.Sprintf("instead, double quantities %d times, and exit with 1 when the cost for each unit grows by more than %v ×", doublings, maxGrowth))
+	flag.StringVar(&opts.only, "only", "", "measure only `NAME`, one of "+phaseNames(phases)+"; with -growth, one of "+phaseNames(growthPhases))
 	fetched := flag.String("fetch", "", "run the client of the proxy measure, for this address")
 	flag.Parse()
 	if *fetched != "" {
@@ -59,7 +61,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
-	if missed && opts.strict {
+	if missed && (opts.strict || opts.growth) {
 		os.Exit(1)
 	}
 }
@@ -97,7 +99,7 @@ var phases = []phase{
 	{"python", policy.TierProcess, (*bench).pythonAPI},
 }
 
-func phaseNames() string {
+func phaseNames(phases []phase) string {
 	names := make([]string, len(phases))
 	for i, p := range phases {
 		names[i] = p.name
@@ -105,19 +107,21 @@ func phaseNames() string {
 	return strings.Join(names, ", ")
 }
 
-// choose sets the phase that -only names. An unknown name is an error: it would measure
+// chosen returns the phases to measure. An unknown name is an error: it would measure
 // nothing, and so miss no promise.
-func (o *options) choose(name string) error {
-	if !slices.ContainsFunc(phases, func(p phase) bool { return p.name == name }) {
-		return fmt.Errorf("unknown name: write one of %s", phaseNames())
+func (o *options) chosen() ([]phase, error) {
+	all := phases
+	if o.growth {
+		all = growthPhases
 	}
-	o.only = name
-	return nil
-}
-
-// chosen returns the phases to measure.
-func (o *options) chosen() []phase {
-	return slices.DeleteFunc(slices.Clone(phases), func(p phase) bool { return o.only != "" && p.name != o.only })
+	if o.only == "" {
+		return all, nil
+	}
+	chosen := slices.DeleteFunc(slices.Clone(all), func(p phase) bool { return p.name != o.only })
+	if len(chosen) == 0 {
+		return nil, fmt.Errorf("-only %s: unknown name: write one of %s", o.only, phaseNames(all))
+	}
+	return chosen, nil
 }
 
 // bench is the state that all measures share.
@@ -146,7 +150,10 @@ func runBench(ctx context.Context, opts options) (missed bool, err error) {
 		}
 	}
 	b.bwrap = findBubblewrap(b.python)
-	chosen := opts.chosen()
+	chosen, err := opts.chosen()
+	if err != nil {
+		return false, err
+	}
 	// From the first Runner: commands need no interpreter.
 	b.runner, err = cordon.NewRunnerContext(ctx, cordon.Options{Policy: policy.Policy{Python: b.python}, Tier: chosen[0].tier})
 	if err != nil {
@@ -156,7 +163,7 @@ func runBench(ctx context.Context, opts options) (missed bool, err error) {
 
 	t := table{
 		Machine: fmt.Sprintf("%s, %d cores, load %s, uid %d", proc.Machine(), b.cores, proc.Load(), os.Getuid()),
-		Python:  found.String(), Go: runtime.Version(), Judged: !opts.quick,
+		Python:  found.String(), Go: runtime.Version(), Judged: !opts.quick, Growth: opts.growth,
 	}
 	for _, w := range policy.Walls() {
 		if state, ok := b.runner.Enforcement().Walls[w]; ok {

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/cordon-sandbox/cordon"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -81,8 +80,7 @@ func (b *bench) imports(ctx context.Context, t *table) error {
 // data compares large inputs, results and outputs with the same through the pipes of a plain
 // Python. A smoke test has a fiftieth of the data.
 func (b *bench) data(ctx context.Context, t *table) (err error) {
-	most := policy.Limits{Memory: 2 * policy.GiB, Result: 32 * policy.MiB, Output: 64 * policy.MiB, CPUTime: time.Minute, WallTime: time.Minute}
-	runner, err := cordon.NewRunnerContext(ctx, cordon.Options{Policy: policy.Policy{Python: b.python, Limits: most, Maxima: most}, Tier: policy.TierProcess})
+	runner, err := b.roomyRunner(ctx)
 	if err != nil {
 		return err
 	}

@@ -69,8 +69,14 @@ func (b *bench) rates(acts ...func() error) ([]float64, error) {
 }
 
 // rate counts how often per second act succeeds with two callers per core: some always wait
-// for the kernel. The first fifth is not counted, since the pool is full at the start.
+// for the kernel.
 func (b *bench) rate(window time.Duration, act func() error) (float64, error) {
+	return rateOf(2*b.cores, window, act)
+}
+
+// rateOf counts how often per second act succeeds with this many callers. The first fifth is
+// not counted, since the pool is full at the start.
+func rateOf(callers int, window time.Duration, act func() error) (float64, error) {
 	var (
 		count  atomic.Int64
 		stop   atomic.Bool
@@ -78,7 +84,7 @@ func (b *bench) rate(window time.Duration, act func() error) (float64, error) {
 		once   sync.Once
 		failed error
 	)
-	for range 2 * b.cores {
+	for range callers {
 		group.Go(func() {
 			for !stop.Load() {
 				if err := act(); err != nil {
