@@ -83,6 +83,12 @@ func (b *bench) commands(ctx context.Context, t *table) (err error) {
 	}
 	compared(rowCommand, "warm Runner.Run of /bin/true, 100 runs/s, p50", warm, atMost(1.0/2, "1/2"), atMost(1.0/4, "1/4"))
 	compared(rowColdCommand, "cordon exec -- /bin/true from a cold start, p50", cold, atMost(1.5, "1.5 ×"), atMost(1, "1 ×"))
+	if len(brief) > 0 && len(cold) > 0 {
+		t.add(row{
+			position: rowColdCommandBrief, Measure: "the same, vs bubblewrap with one bind", Value: milliseconds(cold.p50()), Number: cold.p50().Seconds(),
+			Ratio: over(cold.p50(), brief.p50()), Must: atMost(1.3, "1.3 ×"), Aim: atMost(1, "1 ×"), Note: "of " + milliseconds(brief.p50()),
+		})
+	}
 	compared(rowCommandMore, "Runner.Run of /bin/true, back to back, p50", chased, promise{}, promise{})
 	compared(rowCommandMore, "bubblewrap with the same binds, /bin/true, p50", rival, promise{}, promise{})
 	compared(rowCommandMore, "bubblewrap with one bind, /bin/true, p50", brief, promise{}, promise{})

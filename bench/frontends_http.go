@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -160,12 +159,13 @@ func (b *bench) openHTTP() (*httpFrontend, error) {
 	d.at = listener.Addr().String()
 	d.server = httpapi.NewServer(handler, nil)
 	d.served.Go(func() { _ = d.server.Serve(listener) }) // ends with the server
-	body, err := json.Marshal(map[string]any{"script": warmRequest.Script.Source, "context": warmRequest.Script.Context})
-	if err != nil {
-		return nil, err
-	}
-	d.request = fmt.Appendf(nil, "POST /v1/runs HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer reader\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", d.at, len(body), body)
+	d.request = httpRequest(d.at)
 	return d, nil
+}
+
+// httpRequest returns a warm run, for the server at an address.
+func httpRequest(at string) []byte {
+	return fmt.Appendf(nil, "POST /v1/runs HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer reader\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", at, len(warmJSON), warmJSON)
 }
 
 // run sends one request, and checks its answer.

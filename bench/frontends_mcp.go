@@ -1,14 +1,9 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"os"
-	"os/exec"
 	"time"
 
 	"github.com/cordon-sandbox/cordon/run"
@@ -60,55 +55,22 @@ func (b *bench) frontendMCP(ctx context.Context, t *table) (err error) {
 }
 
 // mcpFrontend is a service with this process as its only client.
-type mcpFrontend struct {
-	cmd     *exec.Cmd
-	in      io.WriteCloser
-	answers *bufio.Reader
-}
+type mcpFrontend struct{ *lineProgram }
 
 func (b *bench) openMCP(ctx context.Context) (*mcpFrontend, error) {
-	d := &mcpFrontend{cmd: exec.CommandContext(ctx, b.cordon, "mcp", "--python", b.python, "--log-level", "warn")}
-	d.cmd.Stderr = os.Stderr
-	out, err := d.cmd.StdoutPipe()
-	if err == nil {
-		d.in, err = d.cmd.StdinPipe()
-	}
-	if err == nil {
-		err = d.cmd.Start()
-	}
+	program, err := startLines(ctx, b.cordon, "mcp", "--python", b.python, "--log-level", "warn")
 	if err != nil {
 		return nil, err
 	}
-	d.answers = bufio.NewReader(out)
-	if _, err = d.ask(mcpHello, `"serverInfo"`); err == nil {
-		_, err = io.WriteString(d.in, mcpReady)
+	if _, err = program.ask(mcpHello, `"serverInfo"`); err == nil {
+		_, err = io.WriteString(program.in, mcpReady)
 	}
 	if err != nil {
-		return nil, errors.Join(err, d.close())
+		return nil, errors.Join(err, program.close())
 	}
-	return d, nil
+	return &mcpFrontend{program}, nil
 }
 
 func (d *mcpFrontend) call(context.Context) (time.Duration, error) {
 	return d.ask(mcpCall, `"result":`+wantWarm+`,`)
 }
-
-// ask sends one line, and checks the answer.
-func (d *mcpFrontend) ask(line, want string) (time.Duration, error) {
-	begin := time.Now()
-	if _, err := io.WriteString(d.in, line); err != nil {
-		return 0, err
-	}
-	answer, err := d.answers.ReadSlice('\n')
-	for errors.Is(err, bufio.ErrBufferFull) { // read the whole line
-		answer, err = d.answers.ReadSlice('\n')
-	}
-	took := time.Since(begin)
-	if err == nil && !bytes.Contains(answer, []byte(want)) {
-		err = fmt.Errorf("the answer to %s has no %s: %s", line, want, answer)
-	}
-	return took, err
-}
-
-// close ends the service by disconnecting.
-func (d *mcpFrontend) close() error { return errors.Join(d.in.Close(), d.cmd.Wait()) }

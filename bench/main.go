@@ -96,6 +96,7 @@ var phases = []phase{
 	{"http", policy.TierProcess, (*bench).frontendHTTP},
 	{"unread", policy.TierProcess, (*bench).unreadHTTP},
 	{"mcp", policy.TierProcess, (*bench).frontendMCP},
+	{"frontends", policy.TierProcess, (*bench).frontends},
 	{"python", policy.TierProcess, (*bench).pythonAPI},
 }
 

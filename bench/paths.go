@@ -189,7 +189,7 @@ func (b *bench) manyGrants(ctx context.Context, t *table) (err error) {
 		return starting(name, append([]string{b.cordon, line[0], "--policy", file}, line[1:]...), "", "")
 	}
 	for _, line := range [][]string{{"run", "-c", "pass"}, {"exec", "--", "/bin/true"}} {
-		without, with := cold("one without", none, line...), cold("cordon "+line[0]+" with 200 grants", some, line...)
+		without, with := cold("one without", none, line...), cold("cordon "+line[0]+" with 200 grants", some, line...).most(1.2, 0)
 		if err := b.against(ctx, t, b.few(10, 1), b.few(10, 2), slow, without, with); err != nil {
 			return err
 		}

@@ -58,6 +58,7 @@ def main():
     script, state, config = json.loads(sys.stdin.readline())
     measures = {
         "execute": lambda: cordon.execute(CODE)["stdout"],
+        "run": lambda: cordon.run("result = context['a'] + 1", context={"a": 41}).value,
         "hook": lambda: cordon.run_mod_hook(script, state, config),
         "subprocess": lambda: child(WORKER),
         "restricted": lambda: child(RESTRICTED, PACKAGES),

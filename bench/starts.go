@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"os/exec"
@@ -31,6 +32,8 @@ json.dump({"result": scope["result"]}, sys.stdout)`
 var (
 	warmRequest = run.Request{Script: run.Script{Source: `result = context["a"] + 1`, Context: map[string]any{"a": 41}}}
 	wantWarm    = "42"
+	// warmJSON is warmRequest for the frontends.
+	warmJSON = `{"script": "result = context[\"a\"] + 1", "context": {"a": 41}}`
 )
 
 // starts measures everything that takes milliseconds.
@@ -116,6 +119,7 @@ func (b *bench) starts(ctx context.Context, t *table) error {
 		t.add(row{
 			position: rowCold, Measure: "cordon run -c pass from a cold start, p50", Value: milliseconds(cold.p50()), Number: cold.p50().Seconds(),
 			Ratio: over(cold.p50(), base), Must: atMost(2, "2 ×"), Aim: atMost(1.3, "1.3 ×"),
+			Note: "bubblewrap with Python: " + cmp.Or(ratioText(over(bwrap.p50(), base)), "not installed"),
 		})
 	} else {
 		t.add(row{position: rowCold, Measure: "cordon run -c pass from a cold start, p50", Value: "no -cordon given"})

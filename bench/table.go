@@ -73,17 +73,20 @@ const (
 	rowCold
 	rowHook
 	rowHookRival
+	rowHookSpread
 	rowHookRate
 	rowHookAlone
 	rowLanguage
 	rowCommand
 	rowColdCommand
+	rowColdCommandBrief
 	rowCommandRate
 	rowProxy
 	rowPaths
 	rowWasm
 	rowHTTP
 	rowMCP
+	rowFrontends
 	rowPython
 	rowSteady
 	rowBackToBack
