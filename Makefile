@@ -7,9 +7,9 @@
 #   FUZZTIME=20s  the time of each target of `make fuzz`
 #   HOSTS=        the kinds of hosts for `make kernels`; see scripts/kernels.d/job
 #   TESTFLAGS=    more flags for go test: make test TESTFLAGS='-run Wall -v'
-#   BENCHFLAGS=   flags of the bench: -quick, -strict, -only NAME, -json FILE; make bench
-#                 BENCHFLAGS=-growth doubles quantities instead, and fails if a cost for
-#                 each unit grows
+#   BENCHFLAGS=   flags of the bench: -quick, -strict, -only NAME, -json FILE, -peers
+#                 (after scripts/setup peers); make bench BENCHFLAGS=-growth doubles
+#                 quantities instead, and fails if a cost for each unit grows
 #
 # Environment variables of the tests, set by scripts/test or by you:
 #   CORDON_TEST_VENV       a virtual environment with numpy and pandas

@@ -35,6 +35,7 @@ type options struct {
 	quick  bool
 	strict bool
 	growth bool
+	peers  bool
 }
 
 func main() {
@@ -46,6 +47,7 @@ func main() {
 	flag.BoolVar(&opts.quick, "quick", false, "a smoke test: few rounds and no verdicts")
 	flag.BoolVar(&opts.strict, "strict", false, "exit with 1 when a promise is missed")
 	flag.BoolVar(&opts.growth, "growth", false, fmt.Sprintf("instead, double quantities %d times, and exit with 1 when the cost for each unit grows by more than %v ×", doublings, maxGrowth))
+	flag.BoolVar(&opts.peers, "peers", false, "also measure sandlock and Monty, which scripts/setup peers installs")
 	flag.StringVar(&opts.only, "only", "", "measure only `NAME`, one of "+phaseNames(phases)+"; with -growth, one of "+phaseNames(growthPhases))
 	fetched := flag.String("fetch", "", "run the client of the proxy measure, for this address")
 	flag.Parse()
@@ -112,8 +114,11 @@ func phaseNames(phases []phase) string {
 // nothing, and so miss no promise.
 func (o *options) chosen() ([]phase, error) {
 	all := phases
-	if o.growth {
+	switch {
+	case o.growth:
 		all = growthPhases
+	case o.peers:
+		all = append(slices.Clone(phases), peersPhase)
 	}
 	if o.only == "" {
 		return all, nil

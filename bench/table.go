@@ -98,6 +98,7 @@ const (
 	rowBubblewrap
 	rowRestrictedPython
 	rowPlainThroughput
+	rowPeers
 	rowZygote
 	rowTuning
 )
