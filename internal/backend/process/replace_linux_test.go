@@ -109,19 +109,21 @@ func TestWorkersAreTakenInOrder(t *testing.T) {
 	}
 }
 
-// currentServer waits until there is a fork server.
+// currentServer returns the fork server, which is started if there is none. It is not
+// replaced if it is due.
 func currentServer(t *testing.T, b *Backend) *zygote.Zygote {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
-		plainPool(b).mu.Lock()
-		z := plainPool(b).zygote
-		plainPool(b).mu.Unlock()
-		if z != nil {
-			return z
-		}
+	plainPool(b).mu.Lock()
+	started := plainPool(b).zygote
+	plainPool(b).mu.Unlock()
+	if started != nil {
+		return started
 	}
-	t.Fatal("there is no fork server")
-	return nil
+	z, err := plainPool(b).current(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return z
 }
 
 // plainPool is the pool of scripts without rules, with the policy's modules.

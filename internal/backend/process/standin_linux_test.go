@@ -3,7 +3,6 @@ package process
 import (
 	"context"
 	"testing"
-	"time"
 
 	"github.com/cordon-sandbox/cordon/internal/zygote"
 	"github.com/cordon-sandbox/cordon/run"
@@ -69,11 +68,6 @@ func TestUnneededStandInEnds(t *testing.T) {
 	p, permit := behind(t, idle)
 	permit()
 	awaitEnd(t, p.standIn.server)
-	for deadline := time.Now().Add(time.Minute); p.waiting() < idle; time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("%d workers wait, want %d", p.waiting(), idle)
-		}
-	}
 	for range idle {
 		m, err := p.take(t.Context(), p.scratch)
 		if err != nil {
