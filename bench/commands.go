@@ -24,11 +24,7 @@ func (b *bench) commands(ctx context.Context, t *table) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(workspace)) }()
-	chosen, err := policy.Preset("command")
-	if err != nil {
-		return err
-	}
-	runner, err := cordon.NewRunnerContext(ctx, cordon.Options{Policy: chosen, Tier: policy.TierJail})
+	runner, err := commandRunner(ctx)
 	if err != nil {
 		return err
 	}
@@ -94,6 +90,15 @@ func (b *bench) commands(ctx context.Context, t *table) (err error) {
 	compared(rowCommandMore, "bubblewrap with one bind, /bin/true, p50", brief, promise{}, promise{})
 	compared(rowCommandMore, "/bin/true without a sandbox, p50", plain, promise{}, promise{})
 	return b.commandRate(ctx, t, command, line)
+}
+
+// commandRunner starts a Runner for commands.
+func commandRunner(ctx context.Context) (*cordon.Runner, error) {
+	chosen, err := policy.Preset("command")
+	if err != nil {
+		return nil, err
+	}
+	return cordon.NewRunnerContext(ctx, cordon.Options{Policy: chosen, Tier: policy.TierJail})
 }
 
 // commandRate keeps all cores busy with commands, alternating with bubblewrap.

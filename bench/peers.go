@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/cordon-sandbox/cordon"
 	"github.com/cordon-sandbox/cordon/internal/backend/jail"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
@@ -91,11 +90,7 @@ func (b *bench) sandlock(ctx context.Context, t *table, program string) (err err
 
 // sandlockRate keeps all cores busy with commands, in turns.
 func (b *bench) sandlockRate(ctx context.Context, t *table, peer *act, workspace string) (err error) {
-	chosen, err := policy.Preset("command")
-	if err != nil {
-		return err
-	}
-	runner, err := cordon.NewRunnerContext(ctx, cordon.Options{Policy: chosen, Tier: policy.TierJail})
+	runner, err := commandRunner(ctx)
 	if err != nil {
 		return err
 	}

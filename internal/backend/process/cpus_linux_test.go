@@ -18,22 +18,32 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
+// openWithInput leases a sandbox for a job, and gives the job an input that lasts until it is
+// closed. The caller calls done.
+func openWithInput(t *testing.T, b *Backend, job *backend.Job) (s backend.Sandbox, input *os.File, done func()) {
+	t.Helper()
+	s, err := b.Open(t.Context(), *job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, input, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	job.Streams.In = in
+	return s, input, func() {
+		in.Close()
+		s.Close()
+	}
+}
+
 // cpusOf runs a script up to the line "stop", which it prints before it reads its input, and
 // returns the CPUs that the kernel allows each of its threads. Meanwhile does something
 // else, if it is not nil.
 func cpusOf(t *testing.T, b *Backend, job backend.Job, meanwhile func()) (cpus []string) {
 	t.Helper()
-	s, err := b.Open(t.Context(), job)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	in, input, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer in.Close()
-	job.Streams.In = in
+	s, input, done := openWithInput(t, b, &job)
+	defer done()
 	job.Streams.Out = writerFunc(func(p []byte) {
 		if !strings.Contains(string(p), "stop") {
 			return

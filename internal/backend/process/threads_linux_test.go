@@ -35,18 +35,9 @@ sys.stdin.read()
 import os
 os._exit(0)
 `, nil)
-	s, err := b.Open(t.Context(), job)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	in, input, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer in.Close()
+	s, input, done := openWithInput(t, b, &job)
+	defer done()
 	most := 0
-	job.Streams.In = in
 	job.Streams.Out = writerFunc(func(p []byte) {
 		if strings.Contains(string(p), "made") {
 			tasks, err := os.ReadDir("/proc/" + strconv.Itoa(s.(*sandbox).member.PID) + "/task")
