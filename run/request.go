@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -154,8 +155,8 @@ func (r Request) Kind() policy.Guest {
 
 // moduleLimits are the limits that only modules have. A request of another kind must
 // not set them. Other limits are ignored where they do not apply.
-var moduleLimits = slices.DeleteFunc(policy.LimitTable(), func(l policy.Limit) bool {
-	return !l.OnlyFor(policy.GuestModule)
+var moduleLimits = sync.OnceValue(func() []policy.Limit {
+	return slices.DeleteFunc(policy.LimitTable(), func(l policy.Limit) bool { return !l.OnlyFor(policy.GuestModule) })
 })
 
 // validateCode checks that the request has one thing to run, and no field of another.
@@ -169,7 +170,7 @@ func (r Request) validateCode() error {
 			return invalid(part.field, "this is for %ss, and the request is for %ss", part.kind, kind)
 		}
 	}
-	for _, limit := range moduleLimits {
+	for _, limit := range moduleLimits() {
 		if kind != policy.GuestModule && limit.Of(r.Limits) != 0 {
 			return invalid("limits."+limit.Key, "this is for %ss, and the request is for %ss", policy.GuestModule, kind)
 		}

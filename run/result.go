@@ -3,6 +3,7 @@ package run
 import (
 	"encoding/json"
 	"slices"
+	"sync"
 
 	"github.com/cordon-sandbox/cordon/internal/plainjson"
 	"github.com/cordon-sandbox/cordon/policy"
@@ -61,7 +62,7 @@ var errorTypes = map[Outcome]ErrorType{
 }
 
 // limits maps each outcome to the limit that ends a run with it.
-var limits = func() map[Outcome]policy.Limit {
+var limits = sync.OnceValue(func() map[Outcome]policy.Limit {
 	found := map[Outcome]policy.Limit{}
 	for _, limit := range policy.LimitTable() {
 		o := Outcome(limit.Outcome)
@@ -71,12 +72,12 @@ var limits = func() map[Outcome]policy.Limit {
 		}
 	}
 	return found
-}()
+})
 
 // Limit returns the limit that ends a run with this outcome, the first if there are
 // several.
 func (o Outcome) Limit() (limit policy.Limit, is bool) {
-	limit, is = limits[o]
+	limit, is = limits()[o]
 	return limit, is
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/cordon-sandbox/cordon/policy"
@@ -25,14 +26,14 @@ type Usage struct {
 }
 
 // measured has the limits that Usage has a field for, each with the index of its field.
-var measured = func() (found []measuredLimit) {
+var measured = sync.OnceValue(func() (found []measuredLimit) {
 	for _, limit := range policy.LimitTable() {
 		if field, has := reflect.TypeFor[Usage]().FieldByName(limit.Field()); has {
 			found = append(found, measuredLimit{limit, `"` + limit.NumberKey() + `":`, field.Index[0]})
 		}
 	}
 	return found
-}()
+})
 
 type measuredLimit struct {
 	policy.Limit
@@ -42,7 +43,7 @@ type measuredLimit struct {
 
 // MeasuredLimits returns the limits that Usage has a field for.
 func MeasuredLimits() (limits []policy.Limit) {
-	for _, m := range measured {
+	for _, m := range measured() {
 		limits = append(limits, m.Limit)
 	}
 	return limits
@@ -51,7 +52,7 @@ func MeasuredLimits() (limits []policy.Limit) {
 // Of returns the amount of a limit that was used: nanoseconds, bytes or a number. It is zero
 // for a limit that is not measured.
 func (u Usage) Of(limit policy.Limit) int64 {
-	for _, m := range measured {
+	for _, m := range measured() {
 		if m.Key == limit.Key {
 			return reflect.ValueOf(u).Field(m.index).Int()
 		}
@@ -61,7 +62,7 @@ func (u Usage) Of(limit policy.Limit) int64 {
 
 // Amounts returns the amounts used as text: "31.2MiB of memory".
 func (u Usage) Amounts() (amounts []string) {
-	for _, m := range measured {
+	for _, m := range measured() {
 		if n := u.Of(m.Limit); n != 0 {
 			amounts = append(amounts, amountText(m.Kind, n)+m.Name)
 		}
@@ -84,7 +85,7 @@ func amountText(kind policy.LimitKind, n int64) string {
 func (u Usage) MarshalJSON() ([]byte, error) {
 	fields := reflect.ValueOf(u)
 	text := []byte{'{'}
-	for i, m := range measured {
+	for i, m := range measured() {
 		if i > 0 {
 			text = append(text, ',')
 		}
@@ -100,7 +101,7 @@ func (u *Usage) UnmarshalJSON(text []byte) error {
 		return err
 	}
 	*u = Usage{}
-	for _, m := range measured {
+	for _, m := range measured() {
 		number, set := amounts[m.NumberKey()]
 		if !set {
 			continue

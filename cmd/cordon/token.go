@@ -131,13 +131,10 @@ func addToken(path, entry string) error {
 	return nil
 }
 
-var (
-	noTokens  = regexp.MustCompile(`(?m)^tokens:[ \t]*\[[ \t]*\][ \t]*$`)
-	tokenItem = regexp.MustCompile(`(?m)^([ \t]*)- `)
-)
-
 // tokensWith returns a token file with one more entry, in the form that the file has.
 func tokensWith(old []byte, entry string) []byte {
+	noTokens := regexp.MustCompile(`(?m)^tokens:[ \t]*\[[ \t]*\][ \t]*$`)
+	tokenItem := regexp.MustCompile(`(?m)^([ \t]*)- `)
 	if len(bytes.TrimSpace(old)) == 0 {
 		old = []byte("tokens: []")
 	}

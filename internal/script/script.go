@@ -13,6 +13,8 @@ var (
 	scriptPart string
 	//go:embed python/failures.py
 	failuresPart string
+	//go:embed python/values.py
+	valuesPart string
 	//go:embed python/randomness.py
 	randomnessPart string
 	//go:embed python/tools.py
@@ -36,7 +38,14 @@ var (
 //	sharing(compiled, give)                 compiles a script and passes the code to give
 //	flush(), pack(report, max_size)         writes output, encodes a report
 //	Randomness().renew()                    seeds again what copies of an interpreter share
-func Source() string { return failuresPart + scriptPart + randomnessPart }
+func Source() string { return First() + Late() }
+
+// First is the part of Source that every script needs.
+func First() string { return scriptPart }
+
+// Late is the rest of Source. load_late in the first part loads it, if the program has set
+// the global late to its marshalled code.
+func Late() string { return failuresPart + valuesPart + randomnessPart }
 
 // WasmSource is the whole program for CPython on WebAssembly. It needs a module _cordon
 // with two functions, which take and return bytes:

@@ -3,7 +3,7 @@ package seccomp
 import (
 	"fmt"
 	"runtime"
-	"sync"
+	"slices"
 )
 
 // Arches are the architectures that have rules and programs.
@@ -20,20 +20,6 @@ func names(arch string) []string {
 	}
 	return nil
 }
-
-// numbers inverts names. It is built on first use, because most runs have no violation.
-var numbers = sync.OnceValue(func() map[string]map[string]int {
-	all := make(map[string]map[string]int)
-	for _, arch := range Arches() {
-		all[arch] = make(map[string]int)
-		for nr, name := range names(arch) {
-			if name != "" {
-				all[arch][name] = nr
-			}
-		}
-	}
-	return all
-})
 
 // Name returns the kernel's name of a system call of this machine, "syscall_N" for an
 // unknown number.
@@ -52,6 +38,6 @@ func NameOn(arch string, nr int) string {
 
 // NumberOn is [Number] for a given architecture.
 func NumberOn(arch, name string) (int, bool) {
-	nr, ok := numbers()[arch][name]
-	return nr, ok
+	nr := slices.Index(names(arch), name)
+	return nr, nr >= 0 && name != ""
 }

@@ -1,7 +1,6 @@
 package zygote
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"embed"
 	"fmt"
@@ -30,7 +29,10 @@ const magicSize = 4
 // Program is a Python program of cordon's that runs in the guest's interpreter.
 type Program struct {
 	Name   string
-	Source func() string
+	Source func() []byte
+	// Halves says that the source has two halves, see halves. The bytecode of the second is
+	// a constant next to the first.
+	Halves bool
 	// Lines keeps the tables of lines and columns, a quarter of the bytecode. Guests can
 	// see frames of the bootstrap in tracebacks, but none of the language rules.
 	Lines bool
@@ -39,49 +41,49 @@ type Program struct {
 // The programs. Every interpreter runs the bootstrap; those for restricted scripts also
 // run the language rules.
 var (
-	Bootstrap = Program{"zygote", func() string { return systemPart + script.Source() + workerPart + hookPart + serverPart }, true}
-	Rules     = Program{"language", language.Source, false}
+	Bootstrap = Program{Name: "zygote", Source: halves, Halves: true, Lines: true}
+	Rules     = Program{Name: "language", Source: func() []byte { return []byte(language.Source()) }}
 )
+
+// halves returns what every interpreter runs, a NUL, and what is loaded when it is needed.
+func halves() []byte {
+	return []byte(systemPart + script.First() + workerPart + startPart + "\x00" +
+		script.Late() + threadsPart + hookPart + serverPart)
+}
 
 // BytecodeName returns the file name of the bytecode for a minor version.
 func (p Program) BytecodeName(version [2]int) string {
 	return fmt.Sprintf("python/%s-%d.%d.code", p.Name, version[0], version[1])
 }
 
-// bytecode returns the magic number and the code for a version, or nil if the binary has
-// no bytecode of this source for it. The interpreter compares the magic number with its
-// own, and compiles the source if they differ.
-func (p Program) bytecode(version [2]int, source string) []byte {
+// bytecode returns the magic number and the code for a version, or nothing if the binary
+// has none for it. A test makes sure that it is of this source.
+func (p Program) bytecode(version [2]int) []byte {
 	file, err := compiled.ReadFile(p.BytecodeName(version))
-	if err != nil {
-		return nil
-	}
-	digest := sha256.Sum256([]byte(source))
-	if len(file) < sha256.Size+magicSize || !bytes.Equal(file[:sha256.Size], digest[:]) {
+	if err != nil || len(file) < sha256.Size {
 		return nil
 	}
 	return file[sha256.Size:]
 }
 
 // packetSize bounds a message. The default buffer of a socket is 208 KiB, and the
-// language rules are longer. See read_program in python/server.py.
+// language rules are longer. See read_program in python/start.py.
 const packetSize = 128 << 10
 
 // messages returns the program as the interpreter reads it: the bytecode, then the source.
-// Each is split into packets, and ends with a packet that is shorter than packetSize and
-// not empty, because an empty one would look like the end of the stream.
 func (p Program) messages(config Config) [][]byte {
-	source := p.Source()
 	var code []byte
 	if !config.Untuned.Has(tuning.Bytecode) {
-		code = p.bytecode(config.Interpreter.Version, source)
+		code = p.bytecode(config.Interpreter.Version)
 	}
-	return append(packets(append(code, 0)), packets([]byte(source))...)
+	return append(packets(code), packets(p.Source())...)
 }
 
+// packets splits data into packets. The last one is shorter than packetSize and not
+// empty, because an empty one would look like the end of the stream.
 func packets(data []byte) [][]byte {
 	if len(data)%packetSize == 0 {
-		data = append(data, '\n') // has no meaning at the end of either
+		data = append(data, '\n') // has no meaning at the end of bytecode or source
 	}
 	return slices.Collect(slices.Chunk(data, packetSize))
 }
@@ -91,6 +93,10 @@ func packets(data []byte) [][]byte {
 const loader = `
 import marshal, posix, sys
 code, source = posix.read(1020, 1 << 18), posix.read(1020, 1 << 18)
-m = sys.modules["_frozen_importlib_external"].MAGIC_NUMBER
-exec(marshal.loads(code[4:]) if code[:4] == m else compile(source, "<cordon>", "exec"))
+if code[:4] == sys.modules["_frozen_importlib_external"].MAGIC_NUMBER:
+    code, late = marshal.loads(memoryview(code)[4:])
+else:
+    code, late = (compile(half, "<cordon>", "exec") for half in source.split(b"\0"))
+    late = marshal.dumps(late)
+exec(code)
 `

@@ -3,6 +3,7 @@ package zygote
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -23,6 +24,9 @@ func (z *Zygote) attend() {
 	}
 	fds := []unix.PollFd{control, {Fd: int32(z.listener.number()), Events: unix.POLLIN}}
 	allowed, r := numbers(zygoteMay), newRoom()
+	// What waits for this CPU goes first: the next call blocks the thread, and Go may take
+	// milliseconds to give its CPU to another.
+	runtime.Gosched()
 	for fds[0].Fd >= 0 || fds[1].Fd >= 0 {
 		_, err := unix.Ppoll(fds, nil, nil)
 		if err == unix.EINTR {

@@ -23,13 +23,17 @@ import (
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
-// The Python side is one program in five parts, which depend on each other and are
-// compiled together. The second part, which runs a script, is in internal/script.
+// The Python side is one program in two halves; see system.py. The parts that run a script
+// are in internal/script.
 var (
 	//go:embed python/system.py
 	systemPart string
 	//go:embed python/worker.py
 	workerPart string
+	//go:embed python/start.py
+	startPart string
+	//go:embed python/threads.py
+	threadsPart string
 	//go:embed python/hook.py
 	hookPart string
 	//go:embed python/server.py
@@ -71,7 +75,7 @@ type Exit struct {
 
 // Environment is the complete os.environ of a guest. Libraries that start a thread for
 // each core would hit the thread limit, so they get one thread; a worker whose guest may use
-// more CPUs changes that (use_threads in system.py). Malloc gets one arena, because each
+// more CPUs changes that (use_threads in threads.py). Malloc gets one arena, because each
 // thread's own would reserve 64 MiB of address space.
 func Environment() []string {
 	return append([]string{

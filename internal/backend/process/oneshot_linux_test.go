@@ -4,6 +4,10 @@ import (
 	"encoding/json"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/cordon-sandbox/cordon/internal/backend"
+	"github.com/cordon-sandbox/cordon/internal/tuning"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -66,5 +70,44 @@ func TestUnusedOneShotLeavesNothing(t *testing.T) {
 	}
 	if !server.Gone() {
 		t.Error("its fork server is still alive")
+	}
+}
+
+// A single run loads what describes failures and values only when it is needed, from
+// bytecode or from source. Its report is the same as that of a run in a pool.
+func TestSingleRunReportsLikeAPool(t *testing.T) {
+	pool := open(t, Options{Policy: systemPython})
+	singles := map[string]*Backend{
+		"single":                   open(t, Options{Policy: systemPython, OneShot: true}),
+		"single, without bytecode": open(t, Options{Policy: systemPython, OneShot: true, Untuned: tuning.Bytecode}),
+	}
+	for _, script := range []string{
+		"x = [1]\nresult = {'a': x}",
+		"def f():\n    raise ValueError('no')\nf()",
+		"x = 1\nif",
+		"x = 2\nimport sys\nsys.exit(3)",
+		"import sys\nsys.exit('a message')",
+		"x = object\nresult = {1, 2}",
+		"class Text(str): pass\nresult = [Text('a')]",
+		"x = float('nan')\nresult = x",
+		"x = 'a' * 100\nraise MemoryError",
+		"def f(n):\n    return f(n - 1) if n else 1 / 0\nf(200)",
+		"import sys\ndef hook(event, args):\n    if event in ('exec', 'compile', 'marshal.loads', 'code.__new__'):\n        raise OSError(event)\nsys.addaudithook(hook)\n1 / 0",
+	} {
+		jobFor := func(b *Backend) backend.Job {
+			job := jobOf(b, script, nil)
+			job.Script.Variables = []string{"x"}
+			return job
+		}
+		want := runJob(t, pool, jobFor(pool))
+		for name, b := range singles {
+			got := runJob(t, b, jobFor(b))
+			for _, r := range []*run.Result{&got, &want} {
+				r.Usage, r.Enforcement = run.Usage{}, run.Enforcement{}
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s: %q (-pool +single):\n%s", name, script, diff)
+			}
+		}
 	}
 }

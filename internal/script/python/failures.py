@@ -170,3 +170,31 @@ def describe(error, name, script):
     except BaseException:
         pass  # the guest closed or replaced its stderr
     return report
+
+
+def bounded(make, value, limit):
+    """Returns str() or repr() of a hostile object: short, and without raising."""
+    try:
+        text = text_of(make(value))  # the result may be of a guest's class
+        return text if len(text) <= limit else text[:limit] + "…"
+    except BaseException:
+        return "<%s that cannot be shown>" % text_of(_NAME(type(value)))
+
+
+def exit_status(leaving):
+    """Returns the exit code of a SystemExit. A message goes to standard error, as usual."""
+    status = field_of(leaving, SystemExit, "code")
+    if status is None or status is False:
+        return 0
+    if not is_kind(status, int):
+        print(bounded(str, status, 4000), file=sys.stderr)
+        return 1
+    return int.__and__(status, 0xFF)
+
+
+def compile_report(error, name, script):
+    """Returns the report of a script that was not started."""
+    if isinstance(error, RULES_REFUSE):
+        return {"end": "refused", "code": 1, "findings": LANGUAGE["findings_of"](error)}
+    end = "raised" if isinstance(error, MemoryError) else "syntax"
+    return {"end": end, "code": 1, "exception": describe(error, name, script)}

@@ -11,6 +11,19 @@ import sys
 
 MAX_CODE = 64 << 10  # see internal/zygote/codes.go
 
+# The marshalled code of the second half of the program, where that is loaded on demand.
+LATE = globals().pop("late", None)
+
+
+def load_late(execute=exec, names=globals()):
+    """Loads the second half of the program, if that has not happened yet: failures.py and all
+    else that a script which just succeeds does not need. Loading it takes as long as such a
+    script."""
+    global LATE
+    late, LATE = LATE, None
+    if late is not None:
+        execute(marshal.loads(late), names)
+
 
 def prepare(preload, optional=()):
     """Sets up the interpreter as a script expects it, and imports the modules that the
@@ -38,69 +51,6 @@ def prepare(preload, optional=()):
             pass
     # Line by line, so that the output of a guest that is killed is not lost.
     sys.stdout.reconfigure(line_buffering=True)
-
-
-def bounded(make, value, limit):
-    """Returns str() or repr() of a hostile object: short, and without raising."""
-    try:
-        text = text_of(make(value))  # the result may be of a guest's class
-        return text if len(text) <= limit else text[:limit] + "…"
-    except BaseException:
-        return "<%s that cannot be shown>" % text_of(_NAME(type(value)))
-
-
-def plain(value, where, depth=0):
-    """Rebuilds subclasses of JSON's types as those types, or raises an error that says
-    where the first other object is."""
-    if value is None or value is True or value is False:
-        return value
-    if depth > 400:
-        raise TypeError("%s is nested deeper than 400 levels, or contains itself" % (where[:60] + "…"))
-    for kind in (str, int, float):
-        if is_kind(value, kind):
-            return text_of(value) if kind is str else kind.__pos__(value)
-    if is_kind(value, dict):
-        return {
-            plain_key(k, where): plain(v, "%s[%r]" % (where, plain_key(k, where)), depth + 1)
-            for k, v in dict.items(value)
-        }
-    for kind in (list, tuple):
-        if is_kind(value, kind):
-            return [plain(v, "%s[%d]" % (where, i), depth + 1) for i, v in enumerate(kind.__iter__(value))]
-    raise TypeError(
-        "%s is a %s object, which is not a JSON value (convert it to str, int, float, bool, None, list or dict)"
-        % (where, text_of(_NAME(type(value))))
-    )
-
-
-def plain_key(key, where):
-    if key is None or any(is_kind(key, kind) for kind in (str, int, float)):
-        return plain(key, where)
-    raise TypeError("%s has a key that is a %s object; JSON keys are strings" % (where, text_of(_NAME(type(key)))))
-
-
-def variables(names, space):
-    found = {}
-    for name in names:
-        if name not in space:
-            continue
-        value = space[name]
-        try:
-            found[name] = plain(value, name)
-            marshal.dumps(found[name], 2)
-            if contains_nan(found[name]):
-                raise ValueError
-        except BaseException:
-            found[name] = {"$type": text_of(_NAME(type(value))), "$repr": bounded(repr, value, 1000)}
-    return found
-
-
-def contains_nan(value):
-    if isinstance(value, float):
-        return value != value or value in (float("inf"), float("-inf"))
-    if isinstance(value, dict):
-        return any(map(contains_nan, value.values())) or any(map(contains_nan, value))
-    return isinstance(value, list) and any(map(contains_nan, value))
 
 
 def finish_threads(last):
@@ -221,25 +171,6 @@ def stage(names=sys.modules["builtins"]):
     return space
 
 
-def compile_report(error, name, script):
-    """Returns the report of a script that was not started."""
-    if isinstance(error, RULES_REFUSE):
-        return {"end": "refused", "code": 1, "findings": LANGUAGE["findings_of"](error)}
-    end = "raised" if isinstance(error, MemoryError) else "syntax"
-    return {"end": end, "code": 1, "exception": describe(error, name, script)}
-
-
-def exit_status(leaving):
-    """Returns the exit code of a SystemExit. A message goes to standard error, as usual."""
-    status = field_of(leaving, SystemExit, "code")
-    if status is None or status is False:
-        return 0
-    if not is_kind(status, int):
-        print(bounded(str, status, 4000), file=sys.stderr)
-        return 1
-    return int.__and__(status, 0xFF)
-
-
 def run(script, name, context, wanted, code, space, compiled, last=True):
     """Runs one guest and returns the report of its end. code is the compiled script if it is
     known. With last=False, for a warm-up, threads and exit handlers are left alone."""
@@ -248,9 +179,12 @@ def run(script, name, context, wanted, code, space, compiled, last=True):
     sys.argv = [name]
     if "import" in script and any(word in script for word in SHOWS_LINES):
         show_lines(name, script)
+    if "audit" in script:
+        load_late()  # a hook of the script could prevent it later
     try:
         code = marshal.loads(code) if code else compiled(script, name)
     except (SyntaxError, ValueError, OverflowError, RecursionError, MemoryError) + RULES_REFUSE as error:
+        load_late()
         return compile_report(error, name, script)
     try:
         try:
@@ -258,15 +192,18 @@ def run(script, name, context, wanted, code, space, compiled, last=True):
         finally:
             finish_threads(last)
     except SystemExit as leaving:
+        load_late()
         status = exit_status(leaving)
         if status:
             return {"end": "exit", "code": status, "variables": variables(wanted, space)}
     except BaseException as error:
+        load_late()
         report = {"end": "raised", "code": 1, "exception": describe(error, name, script)}
         report["variables"] = variables(wanted, space)
         return report
     report = {"end": "ok", "code": 0}
     if wanted:
+        load_late()
         report["variables"] = variables(wanted, space)
     # Last, so that a value which the Runner cannot skip hides nothing after it.
     report["result"] = space.get("result")
@@ -281,6 +218,7 @@ def pack(report, max_size):
     words = None if "numpy" in sys.modules or "array" in sys.modules else packed(report)
     problem = ""
     if words is None:
+        load_late()
         problem = rebuild(report)
         words = packed(report)
         if words is None:
@@ -303,23 +241,6 @@ def packed(report):
         return marshal.dumps(report, 2)
     except ValueError:
         return None
-
-
-def rebuild(report):
-    """Rebuilds the result from JSON's types, or removes it and returns the reason."""
-    result = report.pop("result", None)
-    try:
-        report["result"] = plain(result, "result")
-        return ""
-    except MemoryError:
-        raise
-    except RecursionError:
-        return "result is nested too deeply, or contains itself"
-    except TypeError as error:
-        return bounded(str, error, 1000)
-    except BaseException as error:
-        # Objects of the guest may raise anything when they are inspected.
-        return "result cannot be read: %s" % bounded(str, error, 900)
 
 
 def raised(kind, message="", **more):

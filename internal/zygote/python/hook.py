@@ -1,4 +1,4 @@
-"""Fourth part: a worker that serves one hook, call after call.
+"""A worker that serves one hook, call after call.
 
 Each call runs in new globals. The language rules (internal/language) refuse whatever
 would leave something behind in the library. Garbage of a call is collected before the

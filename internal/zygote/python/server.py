@@ -1,11 +1,7 @@
-"""Fifth part: the fork server. See docs/architecture.md.
-
-A short loader (bytecode.go) starts this as __main__ behind the walls of internal/confine,
-with one descriptor: the control socket. It imports what scripts use most, then forks
-workers ahead of demand. It never runs guest code.
+"""The fork server. It forks workers ahead of demand, and never runs guest code. See
+docs/architecture.md.
 """
 import gc
-import marshal
 import posix
 import sys
 
@@ -13,142 +9,12 @@ import _signal
 
 WARM_UPS = 16
 
-
-def main():
-    step = "configuration"
-    try:
-        config = marshal.loads(posix.read(CONTROL, 1 << 18))
-        posix.environ.pop(b"LD_BIND_NOW", None)  # set for us only, in start_linux.go
-        if config["language"]:
-            load_language(read_program(), read_program())
-        libc = LibC(config["numbers"])
-        syscall, receive_order = libc.syscall, receiver(libc)
-        step = "preload"
-        sys.path[:] = config["path"]
-        prepare(config["preload"], config["optional"])
-        config["setters"] = thread_setters()
-        if not config["oneshot"]:
-            posix.write(CONTROL, b"M")
-            enlarge(libc, marshal.loads(posix.read(CONTROL, 4096)))
-        config["builtins"], config["compiled"] = sys.modules["builtins"], compiled
-        if config["language"]:
-            step = "language"
-            rules = config["rules"] = learn_language(*config["language"], not config["oneshot"])
-            config["builtins"], config["compiled"] = rules.builtins, rules.compiled
-        step = "warm up"
-        if config["warmup"]:
-            # Often enough that CPython has specialized the code. Specializing it in a worker
-            # would write to its pages, and so copy them. With threading, Python also runs
-            # code in every child after a fork.
-            after_fork = getattr(sys.modules.get("threading"), "_after_fork", int)
-            for _ in range(WARM_UPS):
-                after_fork()
-                warm_up(config["warmup"], config["builtins"], config["compiled"])
-                warm_up_failure()
-            gc.collect()
-        gc.disable()
-        step = "randomness"
-        config["randomness"] = None  # there is only one guest
-        if not config["oneshot"]:
-            config["randomness"] = Randomness()
-            config["randomness"].renew()  # errors show before anything is forked
-            step = "signals"
-            deaths = watch_deaths(syscall)
-        if config["oneshot"]:
-            # Nobody can permit a mount yet once the filter is installed.
-            step = "scratch"
-            fds, wanted = next_order(receive_order)
-            mount_scratch(syscall, config, wanted)
-        step = "seccomp"
-        if config["exposed"]:
-            install_filter(syscall, config["exposed"], 0)
-        if config["notify"]:
-            listener = install_filter(syscall, config["notify"], SECCOMP_FILTER_FLAG_NEW_LISTENER)
-            send_descriptor(syscall, b"Z", listener)
-            posix.close(listener)
-        else:
-            posix.write(CONTROL, b"Z")
-    except BaseException as error:
-        posix.write(CONTROL, ("E%s\0%s" % (step, bounded(str, error, 1000))).encode("utf-8", "replace"))
-        posix._exit(1)
-
-    # With a pid namespace a worker dies with us. Without one, or if we are the worker, it
-    # must ask for a parent death signal.
-    config["parent"] = None
-    if config["oneshot"] and not config["language"]:
-        config["compiled"] = quick_compiler()
-    config["limit"] = limiter(syscall, config["resources"], config["oneshot"])
-    config["descriptors"] = [CONTROL] + config["namespaces"]
-    _signal.signal(_signal.SIGURG, buffer_output)
-    if config["landlock"]:
-        prepare_rules(config["landlock"], config["home"])
-    if config["language"] and not config["oneshot"]:
-        # What was imported since the rules were learned, and what serve() needs,
-        # belongs to the library too. Otherwise each worker would scan all classes
-        # again.
-        import select
-
-        rules.load(())
-    # Nothing here is garbage. Frozen objects are not scanned by the first collection of
-    # every guest.
-    gc.freeze()
-    if config["oneshot"]:
-        config["parent"] = posix.getppid()
-        worker(syscall, config, fds, wanted)
-    config["fresh"] = CLONE_NEWNS if config["mount"] else 0
-    if config["unshare_pid"]:
-        config["fresh"] |= CLONE_NEWPID
-    else:
-        config["parent"] = posix.getpid()
-    serve(syscall, config, receive_order, deaths)
-
-
-PACKET = 128 << 10  # packetSize in bytecode.go
-
-
-def read_program():
-    """Reads packets up to and including the first short one."""
-    data = packet = posix.read(CONTROL, PACKET)
-    while len(packet) == PACKET:
-        packet = posix.read(CONTROL, PACKET)
-        data += packet
-    return data
-
-
-def mount_scratch(syscall, config, wanted):
-    """Mounts the guest's /tmp, and in it the granted files of the host."""
-    if not config["mount"]:
-        return
-    private = config["private"]
-    if private:
-        posix.chdir("/tmp")  # its files stay reachable by relative paths after it is mounted over
-    options = b"mode=0700,nr_inodes=4096,size=%d\0" % wanted["scratch"]
-    syscall("mount", b"cordon\0", b"/tmp\0", b"tmpfs\0", MS_NOSUID | MS_NODEV | MS_NOEXEC, options)
-    for directory, entries in private:
-        if directory != "/tmp":
-            posix.chdir(directory)
-            bind(syscall, "/tmp", directory, MS_BIND)
-        for name, kind, target in entries:
-            mount_entry(syscall, directory + "/" + name, name, kind, target)
-
-
-def mount_entry(syscall, path, name, kind, target):
-    """Mounts an entry of the current directory, which is mounted over."""
-    try:
-        if kind == "symlink":
-            posix.symlink(target, path)
-        elif kind == "dir":
-            posix.mkdir(path, 0o755)
-        else:
-            posix.close(posix.open(path, posix.O_CREAT | posix.O_EXCL | posix.O_WRONLY, 0o444))
-    except FileExistsError:
-        pass  # /dev/shm and /tmp are the same directory, and both may have this entry
-    if kind != "symlink":
-        bind(syscall, name, path, MS_BIND | MS_REC)
-
-
-def bind(syscall, source, path, flags):
-    syscall("mount", source.encode() + b"\0", path.encode() + b"\0", b"\0", flags, b"\0")
+# From <linux/...>
+CLONE_NEWNS, CLONE_NEWPID = 0x00020000, 0x20000000
+PROT_READ, PROT_WRITE, PROT_EXEC = 1, 2, 4
+MAP_PRIVATE, MAP_ANONYMOUS = 2, 0x20
+MREMAP_MAYMOVE, MREMAP_FIXED = 1, 2
+MADV_HUGEPAGE, LARGE_PAGE = 14, 2 << 20
 
 
 def watch_deaths(syscall):
@@ -162,6 +28,11 @@ def serve(syscall, config, receive_order, deaths):
     """Forks on request, and reports the end of each worker."""
     import select
 
+    config["fresh"] = CLONE_NEWNS if config["mount"] else 0
+    if config["unshare_pid"]:
+        config["fresh"] |= CLONE_NEWPID
+    else:
+        config["parent"] = posix.getpid()
     poll = select.poll()
     poll.register(CONTROL, select.POLLIN)
     poll.register(deaths, select.POLLIN)
@@ -175,13 +46,6 @@ def serve(syscall, config, receive_order, deaths):
                 fds, wanted = next_order(receive_order)
                 pid = fork(syscall, config, fds, wanted)
                 numbers[pid] = wanted["number"]
-
-
-def next_order(receive_order):
-    message, fds = receive_order()
-    if not message:
-        posix._exit(0)  # the Runner has ended: the workers end with us
-    return fds, marshal.loads(message)
 
 
 def fork(syscall, config, fds, wanted):
@@ -222,4 +86,57 @@ def reap(numbers):
         posix.write(CONTROL, b"D%d %d %d %d" % (numbers.pop(pid), status, cpu, usage.ru_maxrss))
 
 
-main()
+def enlarge(libc, ranges):
+    """Moves the interpreter's code into large pages, for each of which a fork copies one
+    table entry. Otherwise every worker maps the code again page by page, which is a tenth
+    of its cost."""
+    syscall, memmove, Word = libc.syscall, libc.memmove, libc.Word
+    for start, end in ranges:
+        size = Word(end - start)
+        whole = Word(end - start + LARGE_PAGE)
+        try:
+            room = syscall("mmap", 0, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+            made = Word((room + LARGE_PAGE - 1) // LARGE_PAGE * LARGE_PAGE)
+            try:
+                syscall("madvise", made, size, MADV_HUGEPAGE)
+                memmove(made, Word(start), size)
+                syscall("mprotect", made, size, PROT_READ | PROT_EXEC)
+                # In one step: there is no moment without code to run.
+                syscall("mremap", made, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, Word(start))
+            finally:
+                syscall("munmap", Word(room), whole)  # the unused rest
+        except SetupFailure:
+            return  # slower, but correct
+
+
+def warm_up_often(config):
+    """Warms up until CPython has specialized the code. Specializing it in a worker would write
+    to its pages, and so copy them. With threading, Python also runs code in every child after
+    a fork."""
+    after_fork = getattr(sys.modules.get("threading"), "_after_fork", int)
+    for _ in range(WARM_UPS):
+        after_fork()
+        warm_up(config["warmup"], config["builtins"], config["compiled"])
+        warm_up_failure()
+    gc.collect()
+
+
+def warm_up(start, names, compiled):
+    """Runs a sample guest through all steps of a real one, except those that can be done
+    only once."""
+    if not missing_bytes(start):
+        script, name, context, shown, code, _, _, max_answer = decode_start(start)
+        report = run(script, name, context, shown, code, stage(names), compiled, last=False)
+        flush()
+        frame(b"D", pack(report, max_answer))
+
+
+def warm_up_failure():
+    """Describes an exception, as for a guest that raises one."""
+    sys.stderr = None  # describe() shows the traceback there
+    try:
+        exec("def fail():\n    raise ValueError('sample')\nfail()", {})
+    except ValueError as error:
+        frame(b"D", pack({"end": "raised", "code": 1, "exception": describe(error, "<string>", "sample")}, READ_AT_ONCE))
+    finally:
+        sys.stderr = STREAMS[1]

@@ -1,6 +1,10 @@
-"""The guest side of the fork server, first part: the kernel. system.py, script.py
-(the second part, in internal/script), worker.py, hook.py and server.py are one program,
-concatenated in this order (zygote.go).
+"""The guest side of the fork server, first part: the kernel.
+
+The program has two halves. Every interpreter loads the first: system.py, script.py (in
+internal/script), worker.py and start.py, in this order. The second is loaded when it is
+needed (load_late): failures.py, values.py and randomness.py (in internal/script),
+threads.py, hook.py and server.py. A fork server loads it at its start, the interpreter of
+a single run only for a script that fails or asks for more than a result.
 
 Everything it uses is built into the interpreter: each import costs every start, and each
 touched page costs every fork.
@@ -10,26 +14,12 @@ import sys
 
 # From <linux/...>: system calls that no module wraps go through libc's
 # syscall(). Their numbers come from the Runner, which knows the architecture.
-CLONE_NEWNS, CLONE_NEWPID = 0x00020000, 0x20000000
 MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_BIND, MS_REC = 2, 4, 8, 4096, 16384
 PR_SET_PDEATHSIG, SIGKILL = 1, 9
 SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER = 1, 8
 LANDLOCK_RULE_PATH_BENEATH = 1
 SOL_SOCKET, SCM_RIGHTS = 1, 1
 O_PATH, O_CLOEXEC = 0o10000000, 0o2000000
-PROT_READ, PROT_WRITE, PROT_EXEC = 1, 2, 4
-MAP_PRIVATE, MAP_ANONYMOUS = 2, 0x20
-MREMAP_MAYMOVE, MREMAP_FIXED = 1, 2
-MADV_HUGEPAGE, LARGE_PAGE = 14, 2 << 20
-
-RTLD_NOLOAD = 4
-
-# Functions that set how many threads a library uses: OpenBLAS under each name that numpy and
-# scipy build it with, MKL, OpenMP.
-THREAD_SETTERS = (
-    "scipy_openblas_set_num_threads64_", "scipy_openblas_set_num_threads", "openblas_set_num_threads64_",
-    "openblas_set_num_threads", "MKL_Set_Num_Threads", "omp_set_num_threads",
-)
 
 # From CPython's <compile.h>.
 FILE_INPUT, SOURCE_IS_UTF8, IGNORE_COOKIE = 257, 0x0100, 0x0800
@@ -103,71 +93,6 @@ def quick_compiler():
         return function(script.encode(), Object(name), FILE_INPUT, flags, -1)
 
     return quickly_compiled
-
-
-def thread_setters():
-    """Returns the functions by which preloaded libraries get another number of threads. They
-    are found through the extension modules that depend on them: a library that a module
-    brings along is not in the global scope."""
-    paths = {getattr(module, "__dict__", {}).get("__file__") for module in sys.modules.values()}
-    paths = sorted(path for path in paths if isinstance(path, str) and path.endswith(".so") and "/lib-dynload/" not in path)
-    if not paths:
-        return []
-    import _ctypes
-
-    class Function(_ctypes.CFuncPtr):
-        _flags_ = _ctypes.FUNCFLAG_CDECL
-
-    found = {}
-    for path in paths:
-        try:
-            library = _ctypes.dlopen(path, RTLD_NOLOAD)
-        except OSError:
-            continue
-        for name in THREAD_SETTERS:
-            try:
-                at = _ctypes.dlsym(library, name)
-            except OSError:
-                continue
-            found[at] = Function(at)
-    return list(found.values())
-
-
-def use_threads(variables, setters, n):
-    """Makes libraries for numeric work use n threads. Those that are loaded have read the
-    variables already. Some start their threads now, which count as the guest's."""
-    os = sys.modules.get("os")
-    for name in variables:
-        posix.environ[name.encode()] = b"%d" % n
-        if os is None:
-            posix.putenv(name.encode(), b"%d" % n)
-        else:
-            os.environ[name] = "%d" % n
-    for setter in setters:
-        setter(n)
-
-
-def enlarge(libc, ranges):
-    """Moves the interpreter's code into large pages, for each of which a fork copies one
-    table entry. Otherwise every worker maps the code again page by page, which is a tenth
-    of its cost."""
-    syscall, memmove, Word = libc.syscall, libc.memmove, libc.Word
-    for start, end in ranges:
-        size = Word(end - start)
-        whole = Word(end - start + LARGE_PAGE)
-        try:
-            room = syscall("mmap", 0, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
-            made = Word((room + LARGE_PAGE - 1) // LARGE_PAGE * LARGE_PAGE)
-            try:
-                syscall("madvise", made, size, MADV_HUGEPAGE)
-                memmove(made, Word(start), size)
-                syscall("mprotect", made, size, PROT_READ | PROT_EXEC)
-                # In one step: there is no moment without code to run.
-                syscall("mremap", made, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, Word(start))
-            finally:
-                syscall("munmap", Word(room), whole)  # the unused rest
-        except SetupFailure:
-            return  # slower, but correct
 
 
 def u16(n):

@@ -1,4 +1,4 @@
-"""Third part: the worker, which gets its walls, runs exactly one guest and dies."""
+"""The worker, which gets its walls, runs exactly one guest and dies."""
 import gc
 import marshal
 import posix
@@ -64,27 +64,6 @@ def decode_start(data):
 def give_code(data):
     """Sends the Runner the bytecode of a script, or nothing if it cannot be cached."""
     send(frame(b"C", data))
-
-
-def warm_up(start, names, compiled):
-    """Runs a sample guest through all steps of a real one, except those that can be done
-    only once."""
-    if not missing_bytes(start):
-        script, name, context, shown, code, _, _, max_answer = decode_start(start)
-        report = run(script, name, context, shown, code, stage(names), compiled, last=False)
-        flush()
-        frame(b"D", pack(report, max_answer))
-
-
-def warm_up_failure():
-    """Describes an exception, as for a guest that raises one."""
-    sys.stderr = None  # describe() shows the traceback there
-    try:
-        exec("def fail():\n    raise ValueError('sample')\nfail()", {})
-    except ValueError as error:
-        frame(b"D", pack({"end": "raised", "code": 1, "exception": describe(error, "<string>", "sample")}, READ_AT_ONCE))
-    finally:
-        sys.stderr = STREAMS[1]
 
 
 def buffer_output(number, frame):
@@ -166,6 +145,7 @@ def worker(syscall, config, fds, wanted):
         config["limit"]()
     except BaseException as error:
         try:
+            load_late()
             send(frame(b"R", marshal.dumps({"step": step, "error": bounded(str, error, 500)}, 2)))
         finally:
             posix._exit(1)
@@ -174,13 +154,16 @@ def worker(syscall, config, fds, wanted):
         if kind == b"S":
             script, name, context, shown, code, ask, threads, max_answer = start
             if threads > 1:
-                use_threads(config["variables"], config["setters"], threads)
+                load_late()
+                setters = thread_setters() if config["oneshot"] else config["setters"]
+                use_threads(config["variables"], setters, threads)
             how = sharing(config["compiled"], give_code) if ask else config["compiled"]
             report = run(script, name, context, shown, code, space, how)
         elif kind == b"V":
             report = {"end": "checked", "code": 0, "findings": config["rules"].check(start[0], start[1])}
             max_answer = start[-1]
         else:
+            load_late()
             serve_hook(config["rules"], start[0], start[1], start[-1], config["randomness"])
             posix._exit(0)
         flush()
