@@ -20,8 +20,9 @@ type Spec struct {
 	Plan Plan
 	Argv []string
 	Env  []string
-	// Messages are put on the control socket for the program to read.
-	Messages [][]byte
+	// Messages returns what is put on the control socket for the program to read; nil means
+	// nothing. It is called while the kernel clones the child, and must not start a process.
+	Messages func() ([][]byte, error)
 	// Command is set for a program that may have children. See Command.
 	Command *Command
 }

@@ -207,7 +207,7 @@ func newOwnerMap(m ownerMap) (int, error) {
 		p.part(parting)
 		p.call(unix.SYS_RECVFROM, uintptr(pair[1]), keep(p, new(byte)), 1).positive = true
 		return p
-	})
+	}, func() {})
 	unix.Close(pair[1])
 	if err != nil {
 		unix.Close(pair[0])

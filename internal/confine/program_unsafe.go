@@ -60,7 +60,7 @@ type report struct {
 const reportMark = 'F'
 
 func newProgram(control int) *program {
-	return &program{control: uintptr(control), report: &report{mark: reportMark}, shared: severalCPUs()}
+	return &program{calls: make([]call, 0, 256), control: uintptr(control), report: &report{mark: reportMark}, shared: severalCPUs()}
 }
 
 func (p *program) step(name string, ns bool) {

@@ -46,16 +46,25 @@ func Start(spec Spec) (*Process, error) {
 		unix.Close(pair[0])
 		return nil, err
 	}
+	var messages [][]byte
+	var unwritten error
 	process, err := cloneAndWatch(spec.Plan.Namespaces, func(parting int) *program {
 		have.parting = parting
 		return compile(spec, have)
+	}, func() {
+		if spec.Messages != nil {
+			messages, unwritten = spec.Messages()
+		}
 	})
 	if err != nil {
 		unix.Close(pair[0])
 		return nil, err
 	}
 	process.Control = pair[0]
-	if err := process.release(spec, translated); err != nil {
+	if err = unwritten; err == nil {
+		err = process.release(spec, translated, messages)
+	}
+	if err != nil {
 		process.Kill()
 		process.Wait()
 		unix.Close(process.Control)
@@ -72,7 +81,9 @@ func Start(spec Spec) (*Process, error) {
 // No other fork may happen until then: a file cannot be executed while it is open for
 // writing anywhere. After the lock is released, programs that were written before can be
 // executed.
-func cloneAndWatch(namespaces uintptr, build func(parting int) *program) (*Process, error) {
+//
+// It calls meanwhile before it waits: a clone with namespaces takes about a millisecond.
+func cloneAndWatch(namespaces uintptr, build func(parting int) *program, meanwhile func()) (*Process, error) {
 	var pipe [2]int
 	if err := unix.Pipe2(pipe[:], unix.O_CLOEXEC); err != nil {
 		return nil, fmt.Errorf("pipe: %w", err)
@@ -97,6 +108,7 @@ func cloneAndWatch(namespaces uintptr, build func(parting int) *program) (*Proce
 			process.reap(int(p.pid))
 		}
 	}()
+	meanwhile()
 	for {
 		if _, err := unix.Read(pipe[0], make([]byte, 1)); err != unix.EINTR {
 			break
@@ -111,7 +123,7 @@ func cloneAndWatch(namespaces uintptr, build func(parting int) *program) (*Proce
 
 // release maps the child's ids, lets it continue, and queues the messages that the
 // program will read.
-func (p *Process) release(spec Spec, translated translation) error {
+func (p *Process) release(spec Spec, translated translation, messages [][]byte) error {
 	if spec.Command != nil && spec.Command.Join != nil {
 		if err := spec.Command.Join(p.Pid); err != nil {
 			return err
@@ -123,7 +135,7 @@ func (p *Process) release(spec Spec, translated translation) error {
 	if err := translated.apply(p, spec.Plan); err != nil {
 		return err
 	}
-	for _, message := range append([][]byte{{0}}, spec.Messages...) {
+	for _, message := range append([][]byte{{0}}, messages...) {
 		if err := unix.Send(p.Control, message, unix.MSG_NOSIGNAL); err != nil {
 			return fmt.Errorf("control socket: %w", err)
 		}

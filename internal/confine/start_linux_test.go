@@ -1,6 +1,7 @@
 package confine
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -84,10 +85,37 @@ func startProcess(t *testing.T, spec Spec) *Process {
 
 func TestStartExecutes(t *testing.T) {
 	spec := ownProgram(t, "answer", "x y", "")
-	spec.Messages = [][]byte{[]byte("hello")}
+	spec.Messages = func() ([][]byte, error) { return [][]byte{[]byte("hello")}, nil }
 	if got := string(readControl(t, startProcess(t, spec))); got != "hello<nil> [x y ] 1" {
 		t.Errorf("%q", got)
 	}
+}
+
+// A program whose messages cannot be made is not executed, and its child is gone.
+func TestStartWithoutMessages(t *testing.T) {
+	spec, broken := ownProgram(t, "answer"), errors.New("no messages")
+	spec.Messages = func() ([][]byte, error) { return nil, broken }
+	before := children(t)
+	if _, err := Start(spec); !errors.Is(err, broken) {
+		t.Errorf("%v, want %v", err, broken)
+	}
+	if after := children(t); after != before {
+		t.Errorf("children before and after: %q, %q", before, after)
+	}
+}
+
+func children(t *testing.T) string {
+	t.Helper()
+	files, err := filepath.Glob("/proc/self/task/*/children")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []byte
+	for _, file := range files {
+		some, _ := os.ReadFile(file) // a thread may have ended
+		all = append(all, some...)
+	}
+	return string(all)
 }
 
 // The program has the control socket, the standard streams, and no other descriptor that
@@ -128,7 +156,7 @@ func startProgram(t *testing.T, namespaces uintptr, build func(control, parting 
 	if err != nil {
 		t.Fatal(err)
 	}
-	process, err := cloneAndWatch(namespaces, func(parting int) *program { return build(pair[1], parting) })
+	process, err := cloneAndWatch(namespaces, func(parting int) *program { return build(pair[1], parting) }, func() {})
 	unix.Close(pair[1])
 	if err != nil {
 		t.Fatal(err)

@@ -73,10 +73,6 @@ func Launch(config Config) (*Zygote, error) {
 	if config.CPUs == nil {
 		config.CPUs = &CPUs{}
 	}
-	settings, err := configure(config)
-	if err != nil {
-		return nil, err
-	}
 	environment := append(Environment(), config.Env...)
 	if !config.Plan.Environment {
 		environment = os.Environ()
@@ -85,16 +81,11 @@ func Launch(config Config) (*Zygote, error) {
 		// Otherwise every worker resolves the same functions again.
 		environment = append(environment, "LD_BIND_NOW=1")
 	}
-	// In the order in which the loader and the bootstrap read them.
-	messages := append(Bootstrap.messages(config), settings)
-	if config.Language != nil {
-		messages = append(messages, Rules.messages(config)...)
-	}
 	process, err := confine.Start(confine.Spec{
 		Plan:     config.Plan,
 		Argv:     []string{config.Interpreter.Path, "-I", "-S", "-B", "-X", "utf8", "-c", loader},
 		Env:      environment,
-		Messages: messages,
+		Messages: config.messages,
 	})
 	if err != nil {
 		return nil, err
@@ -126,6 +117,19 @@ func (z *Zygote) Abandon() {
 	z.process.Wait()
 	z.control.close()
 	z.listener.close()
+}
+
+// messages returns what the loader and the bootstrap read, in this order.
+func (c Config) messages() ([][]byte, error) {
+	settings, err := configure(c)
+	if err != nil {
+		return nil, err
+	}
+	messages := append(Bootstrap.messages(c), settings)
+	if c.Language != nil {
+		messages = append(messages, Rules.messages(c)...)
+	}
+	return messages, nil
 }
 
 // configure encodes everything that the Python side needs to know.
