@@ -293,6 +293,18 @@ def test_results_of_other_versions():
         less = {key: value for key, value in result.raw.items() if key != name}
         with pytest.raises(cordon.CordonError, match=f"do not match: a Result without '{name}'"):
             cordon.Result.of(less)
+    odd = cordon.Result.of({**result.raw, "enforcement": {"tier": "process"}})
+    with pytest.raises(cordon.CordonError, match="do not match: a Result without 'walls'"):
+        odd.enforcement
+
+
+def test_copies_of_results():
+    """Fields that are made when they are read are also in copies."""
+    result = cordon.run("import os; os.system('true'); 1/0")
+    for copied in (copy.deepcopy(result), pickle.loads(pickle.dumps(result)), copy.copy(result)):
+        assert copied == result and hash(copied.exception) == hash(result.exception)
+        assert copied.violations == result.violations != []
+    assert not hasattr(result, "no_such_field")
 
 
 def test_error_names_the_field():

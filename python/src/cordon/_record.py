@@ -72,7 +72,7 @@ class Record:
         raise AttributeError(f"{type(self).__name__}.{name} cannot be removed")
 
     def _compared(self) -> Tuple[Any, ...]:
-        return tuple(self.__dict__[name] for name in self.__match_args__ if name not in self._equal_without)
+        return tuple(getattr(self, name) for name in self.__match_args__ if name not in self._equal_without)
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
@@ -83,5 +83,5 @@ class Record:
         return hash(self._compared())
 
     def __repr__(self) -> str:
-        shown = (f"{name}={self.__dict__[name]!r}" for name in self.__match_args__ if name not in self._hidden)
+        shown = (f"{name}={getattr(self, name)!r}" for name in self.__match_args__ if name not in self._hidden)
         return f"{type(self).__name__}({', '.join(shown)})"

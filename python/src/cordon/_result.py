@@ -7,7 +7,7 @@ from ._record import Record
 
 TYPE_CHECKING = False  # typing takes long to import
 if TYPE_CHECKING:
-    from typing import Any, Dict, List, Mapping, Optional
+    from typing import Any, Callable, Dict, List, Mapping, Optional
 
 
 class Finding(Record):
@@ -130,37 +130,33 @@ class Result(Record):
 
     @classmethod
     def of(cls, raw: Dict[str, Any]) -> Result:
+        """Makes a Result. What few callers read is made when they read it: see __getattr__."""
+        result = cls.__new__(cls)
+        own = result.__dict__
         try:
-            return cls._of(raw)
-        except (KeyError, TypeError, AttributeError, ValueError) as problem:
-            raise CordonError(f"the versions of cordon and this package do not match: a Result without {problem}") from problem
+            for name in _AS_GIVEN:
+                own[name] = raw[name]
+            own["value"] = raw["result"]
+        except KeyError as problem:
+            raise _mismatch(problem) from problem
+        for name in ("usage", "violations", "enforcement"):
+            if name not in raw:
+                raise _mismatch(KeyError(name))
+        own["raw"] = raw
+        return result
 
-    @classmethod
-    def _of(cls, raw: Dict[str, Any]) -> Result:
-        exception, enforcement = raw.get("exception"), raw["enforcement"]
-        return cls(
-            status=raw["status"],
-            outcome=raw["outcome"],
-            value=raw["result"],
-            error=raw["error"],
-            error_type=raw["error_type"],
-            exception=GuestException._known(exception) if exception else None,
-            exit_code=raw["exit_code"],
-            signal=raw["signal"],
-            stdout=raw["stdout"],
-            stderr=raw["stderr"],
-            stdout_truncated=raw["stdout_truncated"],
-            stderr_truncated=raw["stderr_truncated"],
-            variables=raw["variables"],
-            usage=Usage._known(raw["usage"]),
-            violations=[Violation._known(v) for v in raw["violations"]],
-            enforcement=Enforcement(
-                enforcement["tier"],
-                {wall: WallStatus._known(status) for wall, status in enforcement["walls"].items()},
-                enforcement["violations_observed"],
-            ),
-            raw=raw,
-        )
+    if not TYPE_CHECKING:  # which would then accept any name
+
+        def __getattr__(self, name):
+            """Makes a field of _MADE_LATER; one that was made is not looked up here."""
+            make, raw = _MADE_LATER.get(name), self.__dict__.get("raw")
+            if make is None or raw is None:
+                raise AttributeError(f"a Result has no attribute {name!r}")
+            try:
+                value = self.__dict__[name] = make(raw.get(name))
+            except (KeyError, TypeError, AttributeError, ValueError) as problem:
+                raise _mismatch(problem) from problem
+            return value
 
     @property
     def ok(self) -> bool:
@@ -190,6 +186,27 @@ class Result(Record):
             parts.append(f"and {len(self.violations) - 3} more")
         parts.append(f"{self.usage.wall_time_ms:.1f} ms")
         return f"<Result {', '.join(parts)}>"
+
+
+# The fields of a Result that are as cordon gave them, and how the others are made.
+_AS_GIVEN = (
+    "status", "outcome", "error", "error_type", "exit_code", "signal", "stdout", "stderr", "stdout_truncated", "stderr_truncated",
+    "variables",
+)
+_MADE_LATER: Dict[str, Callable[[Any], Any]] = {
+    "exception": lambda exception: GuestException._known(exception) if exception else None,
+    "usage": Usage._known,
+    "violations": lambda violations: [Violation._known(v) for v in violations],
+    "enforcement": lambda enforcement: Enforcement(
+        enforcement["tier"],
+        {wall: WallStatus._known(status) for wall, status in enforcement["walls"].items()},
+        enforcement["violations_observed"],
+    ),
+}
+
+
+def _mismatch(problem: Exception) -> CordonError:
+    return CordonError(f"the versions of cordon and this package do not match: a Result without {problem}")
 
 
 def _short(value: Any, most: int = 80) -> str:

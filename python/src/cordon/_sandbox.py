@@ -319,10 +319,17 @@ def call_of(game_state: Any, mod_config: Any) -> Dict[str, Any]:
     return {"game_state": {} if game_state is None else game_state, "mod_config": {} if mod_config is None else mod_config}
 
 
-def _result(answer: Dict[str, Any], check: bool = False) -> Result:
-    from ._result import Result
+# Result.of, imported with the first Result.
+_make_result: Any = None
 
-    result = Result.of(answer)
+
+def _result(answer: Dict[str, Any], check: bool = False) -> Result:
+    global _make_result
+    if _make_result is None:
+        from ._result import Result
+
+        _make_result = Result.of
+    result: Result = _make_result(answer)
     if check:
         result.unwrap()
     return result

@@ -151,23 +151,32 @@ async def _open_async(child: Child, hook: HookSource) -> str:
     return str(checked(_read(await child.ask_async(_body(hook.request()))))["hook"])
 
 
-def _body(request: Request, brief: bool = False) -> str:
-    from ._json import write
+# _json, imported with the first request while the child starts. An import statement in a
+# function takes as long as the rest of it: nothing of the import system is in the CPU's caches.
+_codec: Any = None
 
-    return _brief_field(brief) + write(request)[1:]
+
+def _load() -> Any:
+    global _codec
+    from . import _json
+
+    _codec = _json
+    return _json
+
+
+def _body(request: Request, brief: bool = False) -> str:
+    written: str = (_codec or _load()).write(request)
+    return _brief_field(brief) + written[1:]
 
 
 def _call(handle: str, call: Dict[str, Any], brief: bool) -> str:
-    from ._json import write
-
-    rest = f",{write(call)[1:]}}}" if call else "}}"
+    rest = f",{(_codec or _load()).write(call)[1:]}}}" if call else "}}"
     return f'{_brief_field(brief)}"call":{{"hook":"{handle}"{rest}'
 
 
 def _read(answer: bytes) -> Answer:
-    from ._json import read
-
-    return read(answer)
+    value: Answer = (_codec or _load()).read(answer)
+    return value
 
 
 def _brief_field(brief: bool) -> str:
