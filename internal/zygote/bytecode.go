@@ -24,8 +24,6 @@ import (
 //go:embed python/*.code
 var compiled embed.FS
 
-const magicSize = 4
-
 // Program is a Python program of cordon's that runs in the guest's interpreter.
 type Program struct {
 	Name   string
