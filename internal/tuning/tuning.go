@@ -17,9 +17,11 @@ const (
 	// Polling waits for the answer of a short run without sleeping
 	// (internal/zygote/conversation_linux.go).
 	Polling
+	// Limits sets the limits of a guest from outside (internal/zygote/rlimits_linux.go).
+	Limits
 
 	// All is the set of all optimizations.
-	All = Bytecode | CodeCache | LargePages | Polling
+	All = Bytecode | CodeCache | LargePages | Polling | Limits
 )
 
 // Has reports whether the set contains all of some.
@@ -34,6 +36,6 @@ type Named struct {
 // Each returns all optimizations one by one.
 func Each() []Named {
 	return []Named{
-		{"bytecode", Bytecode}, {"code cache", CodeCache}, {"large pages", LargePages}, {"polling", Polling},
+		{"bytecode", Bytecode}, {"code cache", CodeCache}, {"large pages", LargePages}, {"polling", Polling}, {"limits", Limits},
 	}
 }

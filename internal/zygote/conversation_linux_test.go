@@ -103,7 +103,7 @@ func TestCodeIsRequestedOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := wire.AppendListFrame(nil, wire.KindStart, startFields(
+		want, err := wire.AppendListFrame([]byte{0}, wire.KindStart, startFields(
 			Guest{Script: "pass", Name: "x", Limits: policy.DefaultLimits()}, []byte(test.code), test.ask)...)
 		if err != nil || !bytes.Equal(sent[:n], want) {
 			t.Errorf("run %d is sent %q, want %q", i, sent[:n], want)

@@ -2,7 +2,6 @@ package zygote
 
 import (
 	"bytes"
-	"encoding/binary"
 	"fmt"
 	"strconv"
 	"strings"
@@ -168,52 +167,4 @@ func threadCount(pid int) (int, error) {
 		return 0, err
 	}
 	return int(st.Nlink) - 2, nil
-}
-
-// rlimit is a resource limit of a worker, soft and hard.
-type rlimit struct {
-	resource int
-	value    int64
-}
-
-// rlimits returns the limits that a worker sets before it reads its guest. Their order
-// does not depend on the limits.
-func rlimits(p confine.Plan, own Baseline, l policy.Limits) []rlimit {
-	if !p.Rlimits {
-		return nil
-	}
-	seconds := int64((l.CPUTime + time.Second - 1) / time.Second)
-	limits := []rlimit{
-		// The Runner's clock is exact and acts first. This limit works if the Runner is
-		// stopped.
-		{unix.RLIMIT_CPU, seconds + 2},
-		{unix.RLIMIT_NOFILE, int64(l.OpenFiles)},
-		{unix.RLIMIT_FSIZE, int64(l.Scratch)},
-		// RLIMIT_DATA counts writable private memory. Reserved address space that is
-		// not used does not count.
-		{unix.RLIMIT_DATA, int64(own.Data + l.Memory)},
-	}
-	if !p.Cgroup {
-		// Shared mappings do not count as data. Where no cgroup counts them, the
-		// address space must be limited.
-		limits = append(limits, rlimit{unix.RLIMIT_AS, int64(own.AddressSpace + l.Memory)})
-	}
-	return limits
-}
-
-// resources lists what a worker limits, as worker.py gets it when it starts.
-func resources(p confine.Plan) []any {
-	list := []any{}
-	for _, limit := range rlimits(p, Baseline{}, policy.Limits{}) {
-		list = append(list, limit.resource)
-	}
-	return list
-}
-
-// appendRlimits appends the values that a worker reads before its start frame.
-func (z *Zygote) appendRlimits(dst []byte, l policy.Limits) []byte {
-	for _, limit := range rlimits(z.config.Plan, z.Baseline, l) {
-		dst = binary.LittleEndian.AppendUint64(dst, uint64(limit.value))
-	}
-	return dst
 }

@@ -41,7 +41,10 @@ func (w *Worker) start(ctx context.Context, kind byte, g Guest) (Ending, error) 
 		g.Codes = nil // its worker compiles in another way, see quick_compiler in system.py
 	}
 	code, ask := g.Codes.find(source{g.Script, g.Name})
-	limits := w.zygote.appendRlimits(make([]byte, 0, len(g.Script)+len(code)+512), g.Limits)
+	limits, err := w.appendLimits(make([]byte, 0, len(g.Script)+len(code)+512), g.Limits)
+	if err != nil {
+		return Ending{}, notStarted(err)
+	}
 	frame, err := wire.AppendListFrame(limits, kind, startFields(g, code, ask)...)
 	if err != nil {
 		return Ending{}, run.Errorf(run.Invalid, "%w", err)
@@ -51,13 +54,20 @@ func (w *Worker) start(ctx context.Context, kind byte, g Guest) (Ending, error) 
 	// A guest that may use one CPU can wait for this until its first thread, unless it can
 	// start one without asking. The others see from their start which CPUs they have.
 	if g.Limits.CPUs > 1 || w.zygote.config.Plan.Seccomp == confine.SeccompErrno {
-		if err := w.holdToCPUs(); errors.Is(err, unix.ESRCH) {
-			return Ending{}, fmt.Errorf("%w: %w", ErrNotStarted, err)
-		} else if err != nil {
-			return Ending{}, run.Errorf(run.Internal, "%w", err)
+		if err := w.holdToCPUs(); err != nil {
+			return Ending{}, notStarted(err)
 		}
 	}
 	return w.exchange(ctx, frame, g, ask)
+}
+
+// notStarted returns the error for a worker that cannot get its guest. If it has died,
+// another one can.
+func notStarted(err error) error {
+	if errors.Is(err, unix.ESRCH) {
+		return fmt.Errorf("%w: %w", ErrNotStarted, err)
+	}
+	return run.Errorf(run.Internal, "%w", err)
 }
 
 // exchange sends a frame and collects the evidence of what came of it.

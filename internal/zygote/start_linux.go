@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -17,6 +18,7 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/landlock"
 	"github.com/cordon-sandbox/cordon/internal/script"
 	"github.com/cordon-sandbox/cordon/internal/seccomp"
+	"github.com/cordon-sandbox/cordon/internal/tuning"
 	"github.com/cordon-sandbox/cordon/internal/wire"
 )
 
@@ -37,6 +39,9 @@ type Zygote struct {
 	// Baseline is the memory of the interpreter itself.
 	Baseline Baseline
 	expect   [][]byte // lines of /proc/PID/status that each worker must have
+	// limitsItself says that a worker sets the limits of its guest itself.
+	limitsItself atomic.Bool
+	inherited    func() ([]uint64, error) // inheritedLimits, called once
 
 	mu      sync.Mutex
 	workers map[int]*Worker // by number, from the request until it is reaped
@@ -93,8 +98,10 @@ func Launch(config Config) (*Zygote, error) {
 	z := &Zygote{
 		config: config, process: process, expect: expectations(config.Plan),
 		workers: map[int]*Worker{}, sealed: map[int]*Worker{},
-		done: make(chan struct{}),
+		done:      make(chan struct{}),
+		inherited: sync.OnceValues(func() ([]uint64, error) { return inheritedLimits(config.Plan, process.Pid) }),
 	}
+	z.limitsItself.Store(config.Untuned.Has(tuning.Limits))
 	z.control.set(process.Control)
 	return z, nil
 }

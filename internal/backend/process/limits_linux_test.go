@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cordon-sandbox/cordon/internal/tuning"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -50,9 +51,16 @@ func TestWaitingWorkersServeOtherLimits(t *testing.T) {
 	}
 }
 
-// The kernel's limits of a guest are those of its run, soft and hard.
+// The kernel's limits of a guest are those of its run, soft and hard, whether the Runner or
+// the worker sets them.
 func TestGuestHasLimitsOfItsRun(t *testing.T) {
-	b := open(t, Options{Policy: systemPython})
+	for name, untuned := range map[string]tuning.Set{"the Runner sets them": 0, "the worker sets them": tuning.Limits} {
+		t.Run(name, func(t *testing.T) { testLimitsOfRun(t, Options{Policy: systemPython, Untuned: untuned}) })
+	}
+}
+
+func testLimitsOfRun(t *testing.T, options Options) {
+	b := open(t, options)
 	requireHost(t, b, policy.WallRlimit)
 	for _, test := range limitCases {
 		job := jobOf(b, `

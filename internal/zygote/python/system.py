@@ -149,11 +149,12 @@ def install_filter(syscall, program, flags):
 
 
 def limiter(syscall, resources, oneshot):
-    """Returns the function that reads the limits of the guest from the channel, one value for
-    each resource, and sets them for good: without capabilities none can be raised again. If
-    the host's own limit is lower, that one stays. The resource module is faster to call, but
-    loading it takes longer than it saves in one run."""
-    size = 8 * len(resources)
+    """Returns the function that reads what comes before the start frame, and returns what it
+    read of the frame. Usually the Runner has set the limits of the guest, and this is one
+    byte. Else it is followed by a value for each resource, which the worker sets for good:
+    without capabilities none can be raised again. If the host's own limit is lower, that one
+    stays. The resource module is faster to call, but loading it takes longer than it saves in
+    one run."""
     if oneshot:
         def setrlimit(which, pair):
             syscall("prlimit64", 0, which, u64(pair[0]) + u64(pair[1]), 0)
@@ -161,11 +162,14 @@ def limiter(syscall, resources, oneshot):
         from resource import setrlimit
 
     def limit():
-        values = size and (posix.read(CHANNEL, size) or posix._exit(0))
-        if size and len(values) != size:
-            raise OSError("%d of %d bytes" % (len(values), size))
+        data = posix.read(CHANNEL, READ_AT_ONCE) or posix._exit(0)
+        if data[0] == 0:
+            return data[1:]
+        end = 1 + 8 * len(resources)
+        while len(data) < end:
+            data += posix.read(CHANNEL, end - len(data)) or posix._exit(0)
         for i, which in enumerate(resources):
-            value = int.from_bytes(values[8 * i : 8 * i + 8], "little")
+            value = int.from_bytes(data[8 * i + 1 : 8 * i + 9], "little")
             try:
                 setrlimit(which, (value, value))
             except Exception:
@@ -173,6 +177,7 @@ def limiter(syscall, resources, oneshot):
 
                 if not 0 <= getrlimit(which)[1] <= value:
                     raise
+        return data[end:]
 
     return limit
 

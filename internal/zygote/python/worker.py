@@ -21,10 +21,11 @@ def send(data):
         sent = posix.write(CHANNEL, data)
 
 
-def receive():
-    """Reads a frame and returns its kind and payload. An end of file means that the Runner
-    does not need this worker."""
-    data = posix.read(CHANNEL, READ_AT_ONCE)
+def receive(data=None):
+    """Reads a frame, of which data may be the beginning, and returns its kind and payload. An
+    end of file means that the Runner does not need this worker."""
+    if data is None:
+        data = posix.read(CHANNEL, READ_AT_ONCE)
     if missing_bytes(data):
         data = receive_rest(data)
     return data[:1], decode_start(data)
@@ -142,7 +143,7 @@ def worker(syscall, config, fds, wanted):
         send(frame(b"R", b""))
         # The limits come before anything that a caller wrote, and hold while it is read.
         step = "limits"
-        config["limit"]()
+        beginning = config["limit"]()
     except BaseException as error:
         try:
             load_late()
@@ -150,7 +151,7 @@ def worker(syscall, config, fds, wanted):
         finally:
             posix._exit(1)
     try:
-        kind, start = receive()
+        kind, start = receive(beginning)
         if kind == b"S":
             script, name, context, shown, code, ask, threads, max_answer = start
             if threads > 1:
