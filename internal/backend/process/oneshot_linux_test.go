@@ -2,6 +2,7 @@ package process
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -109,5 +110,26 @@ func TestSingleRunReportsLikeAPool(t *testing.T) {
 				t.Errorf("%s: %q (-pool +single):\n%s", name, script, diff)
 			}
 		}
+	}
+}
+
+// A script whose audit hook prevents that the report of its exception is loaded gets a
+// report that says so, and nobody sees our own frames.
+func TestSingleRunWhoseReportCannotBeLoaded(t *testing.T) {
+	b := open(t, Options{Policy: systemPython, OneShot: true})
+	result := runJob(t, b, jobOf(b, `
+import sys
+def hook(event, args):
+    if event in ("exec", "marshal.loads"):
+        raise OSError(event)
+getattr(sys, "add" "au" "dithook")(hook)
+print("before")
+1 / 0
+`, nil))
+	if e := result.Exception; result.Outcome != run.Raised || e == nil || !strings.Contains(e.Message, "audit hook prevents the report") {
+		t.Errorf("%s: %+v", result.Outcome, e)
+	}
+	if result.Stdout != "before\n" || result.Stderr != "" {
+		t.Errorf("stdout %q, stderr %q", result.Stdout, result.Stderr)
 	}
 }

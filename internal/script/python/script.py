@@ -15,6 +15,10 @@ MAX_CODE = 64 << 10  # see internal/zygote/codes.go
 LATE = globals().pop("late", None)
 
 
+class LateFailure(Exception):
+    """The second half of the program could not be loaded: an audit hook prevents it."""
+
+
 def load_late(execute=exec, names=globals()):
     """Loads the second half of the program, if that has not happened yet: failures.py and all
     else that a script which just succeeds does not need. Loading it takes as long as such a
@@ -22,7 +26,12 @@ def load_late(execute=exec, names=globals()):
     global LATE
     late, LATE = LATE, None
     if late is not None:
-        execute(marshal.loads(late), names)
+        try:
+            execute(marshal.loads(late), names)
+        except MemoryError:
+            raise
+        except BaseException as problem:
+            raise LateFailure("the script ended, and its audit hook prevents the report: " + type(problem).__name__)
 
 
 def prepare(preload, optional=()):
@@ -180,7 +189,7 @@ def run(script, name, context, wanted, code, space, compiled, last=True):
     if "import" in script and any(word in script for word in SHOWS_LINES):
         show_lines(name, script)
     if "audit" in script:
-        load_late()  # a hook of the script could prevent it later
+        load_late()  # before a hook of the script prevents it
     try:
         code = marshal.loads(code) if code else compiled(script, name)
     except (SyntaxError, ValueError, OverflowError, RecursionError, MemoryError) + RULES_REFUSE as error:

@@ -172,6 +172,9 @@ def worker(syscall, config, fds, wanted):
     except MemoryError:
         report_frame = OUT_OF_MEMORY
         flush()
+    except LateFailure as problem:
+        report_frame = frame(b"D", raised("RuntimeError", problem.args[0]))
+        flush()
     send(report_frame)
     # The Runner measures what we used and kills us. Only a guest that replaced its channel
     # gets past this line; its result went nowhere.
