@@ -18,6 +18,13 @@ type rlimit struct {
 	value    uint64
 }
 
+// under returns the limit where the host's own hard limit may be lower: that one stays, also
+// if we could raise it.
+func (l rlimit) under(hard uint64) *unix.Rlimit {
+	value := min(l.value, hard)
+	return &unix.Rlimit{Cur: value, Max: value}
+}
+
 // rlimits returns the limits of a guest. Their order does not depend on the limits.
 func rlimits(p confine.Plan, own Baseline, l policy.Limits) []rlimit {
 	if !p.Rlimits {
@@ -83,29 +90,27 @@ func (w *Worker) setLimits(limits []rlimit) error {
 	if closed(w.exited) {
 		return unix.ESRCH // its pid may be another process's by now
 	}
-	inherited, err := w.zygote.inherited()
-	if err != nil {
-		return err
-	}
 	for i, limit := range limits {
-		// If the host's own limit is lower, that one stays.
-		value := min(limit.value, inherited[i])
-		if err := unix.Prlimit(w.PID, limit.resource, &unix.Rlimit{Cur: value, Max: value}, nil); err != nil {
+		if err := unix.Prlimit(w.PID, limit.resource, limit.under(w.zygote.inherited[i]), nil); err != nil {
 			return fmt.Errorf("limits of the guest: %w", err)
 		}
 	}
 	return nil
 }
 
-// inheritedLimits returns the hard limits that the workers of a fork server begin with, in
-// the order of rlimits.
-func inheritedLimits(p confine.Plan, pid int) (limits []uint64, err error) {
-	for _, limit := range rlimits(p, Baseline{}, policy.Limits{}) {
+// inherit reads the hard limits that the zygote's workers begin with. If we may not read
+// them, we may not set them either.
+func (z *Zygote) inherit() error {
+	for _, limit := range rlimits(z.config.Plan, Baseline{}, policy.Limits{}) {
 		var own unix.Rlimit
-		if err := unix.Prlimit(pid, limit.resource, nil, &own); err != nil {
-			return nil, fmt.Errorf("limits of the fork server: %w", err)
+		switch err := unix.Prlimit(z.process.Pid, limit.resource, nil, &own); {
+		case errors.Is(err, unix.EPERM) || errors.Is(err, unix.EACCES):
+			z.limitsItself.Store(true)
+			return nil
+		case err != nil:
+			return fmt.Errorf("limits of the fork server: %w", err)
 		}
-		limits = append(limits, own.Max)
+		z.inherited = append(z.inherited, own.Max)
 	}
-	return limits, nil
+	return nil
 }

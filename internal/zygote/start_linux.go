@@ -41,7 +41,7 @@ type Zygote struct {
 	expect   [][]byte // lines of /proc/PID/status that each worker must have
 	// limitsItself says that a worker sets the limits of its guest itself.
 	limitsItself atomic.Bool
-	inherited    func() ([]uint64, error) // inheritedLimits, called once
+	inherited    []uint64 // hard limits that its workers begin with, in the order of rlimits
 
 	mu      sync.Mutex
 	workers map[int]*Worker // by number, from the request until it is reaped
@@ -98,8 +98,7 @@ func Launch(config Config) (*Zygote, error) {
 	z := &Zygote{
 		config: config, process: process, expect: expectations(config.Plan),
 		workers: map[int]*Worker{}, sealed: map[int]*Worker{},
-		done:      make(chan struct{}),
-		inherited: sync.OnceValues(func() ([]uint64, error) { return inheritedLimits(config.Plan, process.Pid) }),
+		done: make(chan struct{}),
 	}
 	z.limitsItself.Store(config.Untuned.Has(tuning.Limits))
 	z.control.set(process.Control)
@@ -109,7 +108,11 @@ func Launch(config Config) (*Zygote, error) {
 // handshake waits for the zygote's greeting and then starts to serve it. It ends a zygote
 // that does not greet.
 func (z *Zygote) handshake(ctx context.Context) error {
-	if err := z.greet(ctx); err != nil {
+	err := z.greet(ctx)
+	if err == nil {
+		err = z.inherit()
+	}
+	if err != nil {
 		z.Abandon()
 		return err
 	}
