@@ -3,7 +3,6 @@ package toolstest
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -106,7 +105,7 @@ func testLeaks(t *testing.T, n *internet, p policy.Policy) {
 				if err := runner.Close(); err != nil {
 					t.Error(err)
 				}
-				if left := children(t); len(left) > 0 {
+				if left := hosttest.Children(t); len(left) > 0 {
 					t.Errorf("there are processes: %v", left)
 				}
 				goleak.VerifyNone(t, before)
@@ -148,27 +147,4 @@ func openFiles(t *testing.T) []string {
 	}
 	slices.Sort(files)
 	return files
-}
-
-// children lists the processes that have this one as their parent.
-func children(t *testing.T) []string {
-	t.Helper()
-	tasks, err := filepath.Glob("/proc/self/task/*/children")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var found []string
-	for _, task := range tasks {
-		text, err := os.ReadFile(task)
-		if err != nil {
-			continue // a thread that has ended
-		}
-		for pid := range strings.FieldsSeq(string(text)) {
-			name, err := os.ReadFile("/proc/" + pid + "/comm")
-			if err == nil {
-				found = append(found, fmt.Sprintf("%s %s", pid, strings.TrimSpace(string(name))))
-			}
-		}
-	}
-	return found
 }
