@@ -188,11 +188,7 @@ class Result(Record):
         return f"<Result {', '.join(parts)}>"
 
 
-# The fields of a Result that are as cordon gave them, and how the others are made.
-_AS_GIVEN = (
-    "status", "outcome", "error", "error_type", "exit_code", "signal", "stdout", "stderr", "stdout_truncated", "stderr_truncated",
-    "variables",
-)
+# How the fields are made that differ from what cordon gave, and the names of the others.
 _MADE_LATER: Dict[str, Callable[[Any], Any]] = {
     "exception": lambda exception: GuestException._known(exception) if exception else None,
     "usage": Usage._known,
@@ -203,6 +199,7 @@ _MADE_LATER: Dict[str, Callable[[Any], Any]] = {
         enforcement["violations_observed"],
     ),
 }
+_AS_GIVEN = tuple(name for name in Result.__match_args__ if name not in (*_MADE_LATER, "value", "raw"))
 
 
 def _mismatch(problem: Exception) -> CordonError:
