@@ -95,7 +95,10 @@ func TestPathsInDocumentsExist(t *testing.T) {
 	}
 	var inRoot []string
 	for _, e := range entries {
-		inRoot = append(inRoot, e.Name())
+		// A program that somebody built there is not a directory of the repository.
+		if e.IsDir() || strings.Contains(e.Name(), ".") {
+			inRoot = append(inRoot, e.Name())
+		}
 	}
 	for _, name := range documents {
 		t.Run(name, func(t *testing.T) {
