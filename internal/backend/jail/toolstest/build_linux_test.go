@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/cordon-sandbox/cordon/internal/hosttest"
 	"github.com/cordon-sandbox/cordon/policy"
@@ -35,7 +34,6 @@ func TestToolsGo(t *testing.T) {
 		if !strings.HasPrefix(root, "/usr/") {
 			p.Read = append(p.Read, root)
 		}
-		p.Limits.WallTime = 4 * time.Minute
 		w := openWorkshop(t, p)
 		w.dir = dir
 		w.env = map[string]string{

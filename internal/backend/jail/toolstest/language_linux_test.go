@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/cordon-sandbox/cordon/internal/hosttest"
 	"github.com/cordon-sandbox/cordon/policy"
@@ -46,7 +45,6 @@ func TestToolsPython(t *testing.T) {
 	t.Parallel()
 	hosttest.Needs(t, "python3")
 	eachJail(t, func(t *testing.T, p policy.Policy) {
-		p.Limits.WallTime = 4 * time.Minute
 		w := scripts(t, p)
 		w.put(wheelName, string(wheel(t)))
 		w.ok("python3", "-m", "venv", "venv")
