@@ -62,7 +62,7 @@ def interrupted_at(step, files, work):
     left = [step]
 
     def on_line(frame, event, _):
-        # A with statement releases its lock in steps that no signal can interrupt.
+        # No signal comes between a with statement and the release of its lock: test_locks.py.
         if event == "line" and not linecache.getline(frame.f_code.co_filename, frame.f_lineno).lstrip().startswith("with "):
             left[0] -= 1
             if left[0] == 0:

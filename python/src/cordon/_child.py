@@ -13,11 +13,13 @@ thread that is woken checks the state itself.
 from __future__ import annotations
 
 import errno
+import itertools
 import os
 import select
 from _thread import allocate_lock
 
 from ._errors import BY_KIND, Busy, Closed, ConnectionLost, CordonError, NotFound, NothingSent, Unsupported
+from ._locks import new_lock
 from ._process import Process, notes_file
 
 TYPE_CHECKING = False  # typing, too, takes long to import
@@ -103,10 +105,10 @@ class Child:
         self._room = select.poll()
         self._room.register(self._in, select.POLLOUT)
         self._rest: List[bytes] = []  # the beginning of an incomplete line
-        self._writing = allocate_lock()
+        self._writing = new_lock()
 
-        self._mutex = allocate_lock()  # guards all that follows
-        self._count = 0
+        self._mutex = new_lock()  # guards all that follows
+        self._numbers = itertools.count(1)
         self._pending: Dict[bytes, Slot] = {}
         self._waiting: Dict[bytes, Slot] = {}  # threads that could read
         self._for_loops: Set[bytes] = set()  # the keys of waiting tasks
@@ -190,8 +192,7 @@ class Child:
         with self._mutex:
             if self._end is not None:
                 raise NothingSent from self._end
-            self._count += 1
-            slot.key = b"%d" % self._count
+            slot.key = b"%d" % next(self._numbers)
             if isinstance(slot, LoopSlot):
                 if not self._threads:
                     self._start_threads()

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 import time
-from _thread import allocate_lock
+
+from ._locks import new_lock
 
 TYPE_CHECKING = False  # typing, too, takes long to import
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ class Process:
     def __init__(self, command: List[str], stderr: int) -> None:
         #: The exit code, or minus the signal that ended it; None while it runs.
         self.returncode: Optional[int] = None
-        self._waiting = allocate_lock()
+        self._waiting = new_lock()
         stdin, self.stdin = map(_above_standard, os.pipe())
         self.stdout, stdout = map(_above_standard, os.pipe())
         actions: List[Any] = [(os.POSIX_SPAWN_DUP2, fd, target) for target, fd in enumerate((stdin, stdout, stderr))]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import atexit
 import os
 import sys
-from _thread import RLock
 
 from . import _binary, _units
 from ._errors import InvalidRequest
+from ._locks import new_reentrant_lock
 from ._transport import Local
 
 TYPE_CHECKING = False  # typing takes long to import
@@ -348,7 +348,7 @@ def _nothing() -> None:
 # Shared children
 
 _shared: Dict[Key, Tuple[Local, int]] = {}
-_sharing = RLock()
+_sharing = new_reentrant_lock()
 
 
 def _share(key: Key) -> Tuple[Local, Any]:
@@ -432,7 +432,7 @@ def _remove(path: str, owner: int) -> None:
 
 def _after_fork() -> None:
     global _sharing
-    _sharing = RLock()
+    _sharing = new_reentrant_lock()
 
 
 if hasattr(os, "register_at_fork"):

@@ -7,7 +7,6 @@ import http.client
 import os
 import select
 import socket
-import threading
 import weakref
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -17,6 +16,7 @@ from urllib.parse import unquote, urlsplit
 from . import _json
 from ._errors import Busy, Closed, ConnectionLost, CordonError, Forbidden, InvalidRequest, NothingSent, Unknown
 from ._hooks import Hooks, HookSource
+from ._locks import new_lock
 from ._transport import Transport, checked
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class _Exchange:
     then ends the guest."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = new_lock()
         self._connection: Optional[http.client.HTTPConnection] = None
         self.ended = False
 
@@ -94,7 +94,7 @@ class Service(Transport):
 
     def _reset(self) -> None:
         """Starts with no connections and new locks: a forked process must not use its parent's."""
-        self._lock = threading.Lock()
+        self._lock = new_lock()
         self._idle: List[http.client.HTTPConnection] = []
         self._hooks = Hooks(_HOOKS)
         self._pool: Optional[ThreadPoolExecutor] = None

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import atexit
 import os
-from _thread import allocate_lock
 
 from ._child import Child
 from ._errors import Closed, NothingSent, Unknown, failure
+from ._locks import new_lock
 
 TYPE_CHECKING = False  # typing takes long to import
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class Local(Transport):
 
     def __init__(self, command: List[str]) -> None:
         self._command = command
-        self._lock = allocate_lock()
+        self._lock = new_lock()
         self._child: Optional[Child] = None
         self._closed = False
         _instances.add(self)
@@ -135,7 +135,7 @@ class Local(Transport):
             child.close()
 
     def after_fork(self) -> None:
-        self._lock = allocate_lock()
+        self._lock = new_lock()
         child, self._child = self._child, None
         if child is not None:
             child.forget()
