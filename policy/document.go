@@ -40,6 +40,8 @@ type Document struct {
 	PythonWasm    string `json:"python_wasm,omitempty" yaml:"python_wasm,omitempty"`
 	// Language extends what restricted code may use.
 	Language DocumentLanguage `json:"language,omitzero" yaml:"language,omitempty"`
+	// ModuleRules narrow what imported modules may use, by the name of the module.
+	ModuleRules map[string]DocumentModuleRule `json:"module_rules,omitempty" yaml:"module_rules,omitempty"`
 }
 
 // DocumentLanguage names the preset of restricted scripts, and the modules and
@@ -115,6 +117,9 @@ func (d Document) Policy() (Policy, error) {
 	}
 	if len(d.Language.Builtins) > 0 {
 		p.Language.Builtins = slices.Clone(d.Language.Builtins)
+	}
+	if len(d.ModuleRules) > 0 {
+		p.ModuleRules = moduleRules(d.ModuleRules)
 	}
 
 	p.Maxima = d.Maxima.limits("maxima", &found).Or(p.Maxima)
@@ -195,6 +200,8 @@ func FromPolicy(p Policy) Document {
 		Deterministic: trueOrNil(p.Deterministic), PythonWasm: p.PythonWasm,
 
 		Language: DocumentLanguage{Preset: string(p.Language.Preset), Modules: slices.Clone(p.Language.Modules), Builtins: slices.Clone(p.Language.Builtins)},
+
+		ModuleRules: documentModuleRules(p.ModuleRules),
 	}
 }
 

@@ -285,6 +285,34 @@ func (g NetGrant) CoversAddr(addr netip.Addr) bool {
 	return g.prefix.IsValid() && g.prefix.Contains(addr.Unmap())
 }
 
+// within reports whether the grants together include everything that g includes.
+func (g NetGrant) within(grants []NetGrant) bool {
+	if g.ports == portsWeb {
+		plain, secure := g, g
+		plain.ports, secure.ports = 80, 443
+		return plain.within(grants) && secure.within(grants)
+	}
+	for _, outer := range grants {
+		if outer.coversHosts(g) && (outer.ports == portsAny || g.ports != portsAny && outer.allowsPort(uint16(g.ports))) {
+			return true
+		}
+	}
+	return false
+}
+
+// coversHosts reports whether g includes every host of another grant.
+func (g NetGrant) coversHosts(other NetGrant) bool {
+	switch {
+	case g.prefix.IsValid() || other.prefix.IsValid():
+		return g.prefix.IsValid() && other.prefix.IsValid() && g.prefix.Bits() <= other.prefix.Bits() && g.prefix.Contains(other.prefix.Addr())
+	case other.below && g.below && other.name == g.name:
+		return true
+	case other.below:
+		return g.below && g.CoversName(other.name)
+	}
+	return g.CoversName(other.name)
+}
+
 func (g NetGrant) allowsPort(port uint16) bool {
 	switch g.ports {
 	case portsAny:

@@ -51,6 +51,9 @@ type Policy struct {
 	Preload []string
 	// Language is what restricted code may use in addition to its preset.
 	Language Language
+	// ModuleRules narrow what imported modules of scripts may use, by the name of the
+	// module or AnyModule. They hold for careless packages, not for hostile ones.
+	ModuleRules map[string]ModuleRule
 }
 
 // DefaultPreload lists the modules that scripts import most often and that cost each

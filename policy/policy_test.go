@@ -76,6 +76,15 @@ func TestValidate(t *testing.T) {
 		{"walls", Policy{Prefer: []Wall{WallLanguage}}, "the language rules cannot be preferred: require them"},
 		{"language", Policy{Language: Language{Modules: []string{"json; import os"}}}, `language.modules: "json; import os" is not a module name`},
 		{"language", Policy{Language: Language{Builtins: []string{"os.path"}}}, `language.builtins: "os.path" is not the name of a builtin`},
+		{"module_rules", Policy{ModuleRules: map[string]ModuleRule{"__main__": {Read: []string{}}}}, "module_rules.__main__: is the script itself"},
+		{"module_rules", Policy{ModuleRules: map[string]ModuleRule{"a-b": {Read: []string{}}}}, `module_rules.a-b: "a-b" is not a module name: write one like requests`},
+		{"module_rules", Policy{ModuleRules: map[string]ModuleRule{"": {Read: []string{}}}}, "is not a module name"},
+		{"module_rules", Policy{ModuleRules: map[string]ModuleRule{"a.*": {Read: []string{}}}}, "is not a module name"},
+		{"module_rules", Policy{ModuleRules: map[string]ModuleRule{"a": {}}}, "module_rules.a: has no rule: write allow_net or read"},
+		{"module_rules", Policy{ModuleRules: map[string]ModuleRule{"a": {AllowNet: []string{"x y"}}}}, "module_rules.a.allow_net: "},
+		{"module_rules", Policy{ModuleRules: map[string]ModuleRule{"a": {AllowNet: []string{"example.com"}}}}, `module_rules.a.allow_net: "example.com" is not in the policy's allow_net: a module rule can only narrow it`},
+		{"module_rules", Policy{ModuleRules: map[string]ModuleRule{"*": {Read: []string{"data"}}}}, `module_rules.*.read: "data" is not an absolute path`},
+		{"module_rules", Policy{Read: []string{"/data"}, ModuleRules: map[string]ModuleRule{"*": {Read: []string{"/database"}}}}, `module_rules.*.read: "/database" is not in the policy's read: a module rule can only narrow it`},
 	}
 	var covered []string
 	for _, tt := range tests {

@@ -156,6 +156,7 @@ var checks = []struct {
 			}
 		}
 	}},
+	{"module_rules", checkModuleRules},
 }
 
 func checkGrants(field string, paths []string, found *problems) {

@@ -76,14 +76,18 @@ func (f Form) Open(path, what string) (*os.File, error) {
 	return file, nil
 }
 
-// example returns a correct line for a field, by the last part of its path.
+// example returns a correct line for a field, by the last part of its path that is a key of
+// ours: an author chooses the names of module rules.
 func (f Form) example(field string) string {
-	key := field[strings.LastIndexByte(field, '.')+1:]
-	key, _, _ = strings.Cut(key, "[")
+	last := strings.LastIndexByte(field, '.')
+	key, _, _ := strings.Cut(field[last+1:], "[")
 	if limit, is := policy.LimitNamed(key); is {
 		return limit.Key + ": " + limit.Text(limit.Default)
 	}
-	return f.Examples[key]
+	if example, has := f.Examples[key]; has || last < 0 {
+		return example
+	}
+	return f.example(field[:last])
 }
 
 func (f Form) echoes(field, cause string) bool {

@@ -67,6 +67,29 @@ func TestParseOfCommands(t *testing.T) {
 	}
 }
 
+func TestParseOfModuleRules(t *testing.T) {
+	text := "read: [/data]\nallow_net: [api.example.com]\nmodule_rules: {requests: {allow_net: [\"api.example.com:443\"]}, google.cloud: {read: [/data/a], allow_net: []}, \"*\": {allow_net: []}}\n"
+	got, err := Parse("p.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]policy.ModuleRule{
+		"requests":       {AllowNet: []string{"api.example.com:443"}},
+		"google.cloud":   {AllowNet: []string{}, Read: []string{"/data/a"}},
+		policy.AnyModule: {AllowNet: []string{}},
+	}
+	if diff := cmp.Diff(want, got.ModuleRules); diff != "" {
+		t.Error(diff)
+	}
+	again, err := Format(got)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if same, err := Parse("p.yaml", again); err != nil || cmp.Diff(got.ModuleRules, same.ModuleRules) != "" {
+		t.Errorf("printed and read again: %v\n%s", err, again)
+	}
+}
+
 func TestParseAccepts(t *testing.T) {
 	for name, text := range map[string]string{
 		"nothing said":       "{}",
@@ -102,7 +125,16 @@ func TestParseRefuses(t *testing.T) {
 		{"null", "~", []string{"p.yaml:1: says nothing"}},
 		{"text", "hello", []string{`p.yaml:1: expected keys and values, got the text "hello": write "preset: default"`}},
 		{"list", "- a\n", []string{"p.yaml:1: expected keys and values, got a list"}},
-		{"unknown", "trust: user\nmemory: 1GiB\n", []string{"p.yaml:2: memory: unknown key: the keys here are v, preset, trust, python, preload, limits, maxima, on_output_limit, walls, read, write, allow_net, egress, jail, allow_interpreters, dangerous_workspace, deterministic, python_wasm, language"}},
+		{"unknown", "trust: user\nmemory: 1GiB\n", []string{"p.yaml:2: memory: unknown key: the keys here are v, preset, trust, python, preload, limits, maxima, on_output_limit, walls, read, write, allow_net, egress, jail, allow_interpreters, dangerous_workspace, deterministic, python_wasm, language, module_rules"}},
+		{"module rules", "read: [/data]\nmodule_rules:\n  requests:\n  pandas: {red: [/data]}\n  a-b: {read: []}\n  numpy:\n    read: [/data/a, /etc]\n  numpy: {read: []}\n", []string{
+			`p.yaml:3: module_rules.requests: has no value: write "module_rules: {requests: {allow_net: [api.example.com]}}", or leave the line out`,
+			"p.yaml:4: module_rules.pandas.red: unknown key: the keys here are allow_net, read",
+			"p.yaml:4: module_rules.pandas: has no rule: write allow_net or read, with [] for nothing",
+			`p.yaml:5: module_rules.a-b: "a-b" is not a module name: write one like requests or google.cloud, or "*" for all others`,
+			`p.yaml:7: module_rules.numpy.read: "/etc" is not in the policy's read: a module rule can only narrow it`,
+			"p.yaml:8: module_rules.numpy: duplicate key: it is already in line 6",
+		}},
+		{"module rules as a list", "module_rules: [requests]\n", []string{"p.yaml:1: module_rules: expected keys and values, got a list: write "}},
 		{"other case", "Trust: user\n", []string{"p.yaml:1: Trust: unknown key"}},
 		{"unknown limit", "limits:\n  wall_time: 2s\n  ram: 1GiB\n", []string{"p.yaml:3: limits.ram: unknown key: the keys here are wall_time, "}},
 		{"merge", "limits: &l {threads: 4}\nmaxima:\n  <<: *l\n", []string{"p.yaml:3: maxima.<<: unknown key"}},

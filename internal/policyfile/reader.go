@@ -36,8 +36,9 @@ var examples = map[string]string{
 	"limits": "limits: {memory: 256MiB}", "maxima": "maxima: {memory: 1GiB}",
 	"walls": "walls: {require: [landlock]}", "require": "require: [landlock]", "prefer": "prefer: [cgroup]",
 	"language": "language: {modules: [heapq]}", "modules": "modules: [heapq]", "builtins": "builtins: [input]",
-	"read":  "read: [/data/models]",
-	"write": "write: [/data/out]", "allow_net": "allow_net: [example.com]", "egress": "egress: strict", "jail": "jail: native",
+	"module_rules": "module_rules: {requests: {allow_net: [api.example.com]}}",
+	"read":         "read: [/data/models]",
+	"write":        "write: [/data/out]", "allow_net": "allow_net: [example.com]", "egress": "egress: strict", "jail": "jail: native",
 	"allow_interpreters": "allow_interpreters: true", "dangerous_workspace": "dangerous_workspace: false", "deterministic": "deterministic: true", "python_wasm": "python_wasm: /opt/cordon/python-wasm.zip",
 }
 
@@ -90,7 +91,11 @@ func (r *reader) fill(field string, node *yaml.Node, v reflect.Value) {
 		}
 		v.SetInt(int64(n))
 	case reflect.Map:
-		r.fillLimits(field, line, node, v)
+		if v.Type() == reflect.TypeFor[policy.DocumentLimits]() {
+			r.fillLimits(field, line, node, v)
+		} else {
+			r.fillMap(field, line, node, v)
+		}
 	case reflect.Bool:
 		if node.Kind != yaml.ScalarNode || node.Value != "true" && node.Value != "false" {
 			r.add(line, field, "expected true or false, got %s: write %q", kindOf(node), r.form.example(field))
@@ -135,6 +140,21 @@ func (r *reader) fillLimits(field string, line int, node *yaml.Node, v reflect.V
 		}
 	})
 	v.Set(reflect.ValueOf(limits))
+}
+
+// fillMap reads structs by keys of the author's choice.
+func (r *reader) fillMap(field string, line int, node *yaml.Node, v reflect.Value) {
+	var names []string
+	for i := 0; node.Kind == yaml.MappingNode && i+1 < len(node.Content); i += 2 {
+		names = append(names, node.Content[i].Value)
+	}
+	made := reflect.MakeMap(v.Type())
+	r.eachKey(field, line, node, names, func(path string, i int, value *yaml.Node) {
+		element := reflect.New(v.Type().Elem()).Elem()
+		r.fill(path, value, element)
+		made.SetMapIndex(reflect.ValueOf(names[i]), element)
+	})
+	v.Set(made)
 }
 
 // eachKey calls read for each key of a mapping that is one of names, once.
