@@ -25,4 +25,7 @@ const (
 	// HintAllowHost: a guest connects to a host that is not granted. "host" is the grant
 	// that would allow it.
 	HintAllowHost HintCode = "allow_host"
+	// HintModuleRule: the rule of a module does not allow what the policy allows. "rule" is
+	// its name in module_rules, "key" the list, "value" what would have to be in it.
+	HintModuleRule HintCode = "module_rule"
 )

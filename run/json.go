@@ -16,6 +16,7 @@ type wireResult struct {
 	Usage       Usage           `json:"usage"`
 	Violations  []Violation     `json:"violations"`
 	Traffic     []Traffic       `json:"traffic"`
+	Modules     []ModuleUse     `json:"modules"`
 	Enforcement wireEnforcement `json:"enforcement"`
 }
 
@@ -51,13 +52,16 @@ const Version = 1
 // its JSON: use a named field instead.
 func (r Result) MarshalJSON() ([]byte, error) {
 	w := wireResult{
-		wireEnding: r.ending(), Usage: r.Usage, Violations: r.Violations, Traffic: r.Traffic, Enforcement: r.Enforcement.wire(),
+		wireEnding: r.ending(), Usage: r.Usage, Violations: r.Violations, Traffic: r.Traffic, Modules: r.Modules, Enforcement: r.Enforcement.wire(),
 	}
 	if w.Violations == nil {
 		w.Violations = []Violation{}
 	}
 	if w.Traffic == nil {
 		w.Traffic = []Traffic{}
+	}
+	if w.Modules == nil {
+		w.Modules = []ModuleUse{}
 	}
 	return plainjson.Marshal(w)
 }
@@ -101,8 +105,9 @@ func (t Traffic) MarshalJSON() ([]byte, error) {
 	return plainjson.Marshal(struct {
 		Host        string `json:"host"`
 		Port        int    `json:"port"`
+		Module      string `json:"module,omitempty"`
 		Connections int    `json:"connections"`
 		Sent        int64  `json:"sent_bytes"`
 		Received    int64  `json:"received_bytes"`
-	}{t.Host, t.Port, t.Connections, int64(t.Sent), int64(t.Received)})
+	}{t.Host, t.Port, t.Module, t.Connections, int64(t.Sent), int64(t.Received)})
 }

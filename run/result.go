@@ -136,17 +136,35 @@ type Result struct {
 	Usage      Usage       `json:"usage"`
 	Violations []Violation `json:"violations"`
 	// Traffic is the traffic through the proxy, by host.
-	Traffic     []Traffic   `json:"traffic"`
+	Traffic []Traffic `json:"traffic"`
+	// Modules is what imported modules used, as the guest reports it. It is empty without
+	// module rules in the policy.
+	Modules     []ModuleUse `json:"modules"`
 	Enforcement Enforcement `json:"enforcement"`
 }
 
 // Traffic counts what a guest exchanged with one host.
 type Traffic struct {
-	Host        string       `json:"host"`
-	Port        int          `json:"port"`
+	Host string `json:"host"`
+	Port int    `json:"port"`
+	// Module is the imported module that connected, as the guest reports it. It is set
+	// only under a policy with module rules, and empty for the script itself.
+	Module      string       `json:"module,omitempty"`
 	Connections int          `json:"connections"`
 	Sent        policy.Bytes `json:"sent_bytes"`
 	Received    policy.Bytes `json:"received_bytes"`
+}
+
+// ModuleUse is what one imported module of a script used, as the guest reports it. Traffic
+// has the hosts.
+type ModuleUse struct {
+	Module string `json:"module"`
+	// Files are the files and directories that it opened or tried to open, without those
+	// that Python imports. Omitted counts those above the bound.
+	Files   []string `json:"files,omitempty"`
+	Omitted int      `json:"files_omitted,omitempty"`
+	// Threads is the number of threads that it started.
+	Threads int `json:"threads,omitempty"`
 }
 
 // OK reports whether the guest ran to its end.
@@ -187,6 +205,10 @@ type Violation struct {
 	// it up.
 	Claimed bool `json:"claimed,omitempty"`
 	Line    int  `json:"line,omitempty"`
+	// Module is the imported module whose code asked for it, as the guest reports it:
+	// that of the outermost frame that is neither the script's nor the standard
+	// library's. It is empty for the script itself, and if it is not known.
+	Module string `json:"module,omitempty"`
 	// Column is set only for violations of the language rules, which check the text.
 	Column int    `json:"column,omitempty"`
 	Count  int    `json:"count"`

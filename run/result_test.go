@@ -161,6 +161,7 @@ func TestResultJSON(t *testing.T) {
     }
   ],
   "traffic": [],
+  "modules": [],
   "enforcement": {
     "tier": "process",
     "jail": null,
@@ -202,6 +203,7 @@ func TestResultJSON(t *testing.T) {
   },
   "violations": [],
   "traffic": [],
+  "modules": [],
   "enforcement": {
     "tier": "",
     "jail": null,
@@ -212,7 +214,8 @@ func TestResultJSON(t *testing.T) {
 `},
 		{"command", Result{
 			Status: StatusOK, Outcome: Succeeded, ExitCode: new(0),
-			Traffic:     []Traffic{{Host: "a.example", Port: 443, Connections: 2, Sent: 1536, Received: policy.MiB}},
+			Traffic:     []Traffic{{Host: "a.example", Port: 443, Connections: 2, Sent: 1536, Received: policy.MiB}, {Host: "b.example", Port: 80, Module: "requests.api"}},
+			Modules:     []ModuleUse{{Module: "pandas.io", Files: []string{"/data/a"}, Omitted: 3, Threads: 1}, {Module: "numpy"}},
 			Enforcement: Enforcement{Tier: policy.TierJail, Jail: policy.JailNative},
 		}, `{
   "v": 1,
@@ -247,6 +250,27 @@ func TestResultJSON(t *testing.T) {
       "connections": 2,
       "sent_bytes": 1536,
       "received_bytes": 1048576
+    },
+    {
+      "host": "b.example",
+      "port": 80,
+      "module": "requests.api",
+      "connections": 0,
+      "sent_bytes": 0,
+      "received_bytes": 0
+    }
+  ],
+  "modules": [
+    {
+      "module": "pandas.io",
+      "files": [
+        "/data/a"
+      ],
+      "files_omitted": 3,
+      "threads": 1
+    },
+    {
+      "module": "numpy"
     }
   ],
   "enforcement": {
@@ -288,7 +312,7 @@ func TestResultRoundTrip(t *testing.T) {
 	if err := json.Unmarshal(text, &got); err != nil {
 		t.Fatal(err)
 	}
-	want.Value, want.Traffic = json.RawMessage("null"), []Traffic{}
+	want.Value, want.Traffic, want.Modules = json.RawMessage("null"), []Traffic{}, []ModuleUse{}
 	want.Usage.WallTime = 2001235 * time.Microsecond // JSON has no nanoseconds
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)

@@ -23,8 +23,15 @@ func account(res run.Result, hidden error) []notice {
 		add("workspace", "none; %v", hidden)
 	}
 	for _, t := range res.Traffic {
-		add("traffic", "%s port %d, %s, %s sent, %s received",
-			t.Host, t.Port, countOf(t.Connections, "connection"), t.Sent.Rounded(), t.Received.Rounded())
+		by := ""
+		if t.Module != "" {
+			by = ", by module " + t.Module
+		}
+		add("traffic", "%s port %d, %s, %s sent, %s received%s",
+			t.Host, t.Port, countOf(t.Connections, "connection"), t.Sent.Rounded(), t.Received.Rounded(), by)
+	}
+	for _, m := range res.Modules {
+		add("module", "%s opened %s and started %s", m.Module, countOf(len(m.Files)+m.Omitted, "file"), countOf(m.Threads, "thread"))
 	}
 	for _, wall := range slices.Concat(policy.Walls(), policy.OtherWalls()) {
 		if state, known := res.Enforcement.Walls[wall]; known {

@@ -223,7 +223,9 @@ func blocked(res run.Result) []notice {
 
 // saidAlready reports a violation of the language rules, which is shown as a finding or
 // as the exception.
-func saidAlready(v run.Violation) bool { return v.Wall == policy.WallLanguage }
+func saidAlready(v run.Violation) bool {
+	return v.Wall == policy.WallLanguage && v.HintCode != run.HintModuleRule
+}
 
 // reason says why a run failed. The findings in a refused script are already above it,
 // and those of a command follow.
@@ -244,6 +246,9 @@ func showViolation(v run.Violation) string {
 	}
 	if v.Line > 0 {
 		text += fmt.Sprintf(" at line %d", v.Line)
+	}
+	if v.Module != "" {
+		text += " by module " + v.Module
 	}
 	switch {
 	case v.Claimed:

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/cordon-sandbox/cordon/internal/hints"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -55,6 +56,13 @@ func TestPresent(t *testing.T) {
 			}},
 			presentation{}, false, "", "cordon: exception: RuleViolation: no (line 3)\ncordon: blocked: fork, once\n",
 		},
+		{
+			"module rules", run.Result{Outcome: run.Raised, Error: "PermissionError (line 3)", Violations: []run.Violation{
+				hints.ModuleRule(run.Violation{Wall: policy.WallLanguage, Op: "open", Detail: "/data/a", Line: 3, Module: "pandas.io", Claimed: true, Count: 1}, "pandas", "read", "/data/a"),
+			}},
+			presentation{}, false, "",
+			"cordon: exception: PermissionError (line 3)\ncordon: blocked: open (/data/a) at line 3 by module pandas.io, says the script — the script itself may use it, this module may not: do it in the script, or add /data/a to module_rules.pandas.read in the policy\n",
+		},
 		{"violations that did no harm", run.Result{Outcome: run.Succeeded, Violations: []run.Violation{{Op: "fork", Count: 4}}}, presentation{}, false, "", ""},
 		{
 			"variables", run.Result{Outcome: run.Succeeded, Variables: map[string]json.RawMessage{
@@ -81,7 +89,8 @@ func TestPresent(t *testing.T) {
 			"an account", run.Result{
 				Outcome: run.Succeeded, Violations: []run.Violation{{Op: "mount", Count: 2}},
 				Usage:   run.Usage{WallTime: 1_234_567_890, CPUTime: 2_000_000, Memory: 5 << 20, Output: 12},
-				Traffic: []run.Traffic{{Host: "a.example", Port: 443, Connections: 2, Sent: 1500, Received: 3 << 20}, {Host: "b\x1b.example", Port: 80, Connections: 1}},
+				Traffic: []run.Traffic{{Host: "a.example", Port: 443, Connections: 2, Sent: 1500, Received: 3 << 20}, {Host: "b\x1b.example", Port: 80, Module: "requests.api", Connections: 1}},
+				Modules: []run.ModuleUse{{Module: "pandas.io", Files: []string{"/data/a"}, Omitted: 1, Threads: 1}},
 				Enforcement: run.Enforcement{Walls: map[policy.Wall]policy.WallStatus{
 					policy.WallEgress: policy.EnforcedWall(""), policy.WallSeccomp: policy.MissingWall("no kernel"), policy.WallUser: policy.EnforcedWall(""),
 				}},
@@ -91,7 +100,8 @@ func TestPresent(t *testing.T) {
 				"cordon: used: 1.23457s of wall time, 2ms of CPU time, 5MiB of memory, 12B of output\n" +
 				"cordon: workspace: none; /root is a home directory\n" +
 				"cordon: traffic: a.example port 443, 2 connections, 1.5KiB sent, 3MiB received\n" +
-				"cordon: traffic: b\\x1b.example port 80, 1 connection, 0B sent, 0B received\n" +
+				"cordon: traffic: b\\x1b.example port 80, 1 connection, 0B sent, 0B received, by module requests.api\n" +
+				"cordon: module: pandas.io opened 2 files and started 1 thread\n" +
 				"cordon: wall: userns is enforced\ncordon: wall: seccomp is missing: no kernel\ncordon: wall: egress is enforced\n",
 		},
 		{

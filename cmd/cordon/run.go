@@ -55,8 +55,8 @@ A line of --json-lines can also check a script ({"check": {"script": …}}), ope
 a hook ({"hook": {"script": …}}), call it by the id in the answer
 ({"call": {"hook": "1", "game_state": …}}), close it ({"close": "1"}), or cancel
 another line by its id ({"cancel": "r1"}, which has no answer of its own).
-With "brief": true, the answer to a run or a call leaves out usage, traffic and
-enforcement, which are most of a small answer.
+With "brief": true, the answer to a run or a call leaves out usage, traffic,
+modules and enforcement, which are most of a small answer.
 
 ` + exitHelp + `
 A script that does not compile, or that the language rules refuse, exits with 1.

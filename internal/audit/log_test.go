@@ -38,7 +38,7 @@ func sample(i int) Record {
 		Result: run.Result{
 			Outcome:    run.Succeeded,
 			Usage:      run.Usage{WallTime: 2 * time.Millisecond, Memory: 3 * policy.MiB},
-			Violations: []run.Violation{{Wall: "seccomp", Op: "socket", Detail: "AF_INET", Line: 3, Count: 1}},
+			Violations: []run.Violation{{Wall: "seccomp", Op: "socket", Detail: "AF_INET", Line: 3, Module: "requests", Count: 1}},
 			Enforcement: run.Enforcement{
 				Tier: policy.TierProcess, Walls: map[policy.Wall]policy.WallStatus{"seccomp": policy.EnforcedWall(""), "landlock": policy.EnforcedWall("ABI 7")},
 			},

@@ -32,7 +32,7 @@ func RecordOf(r observe.Run) Record {
 	rec.Outcome, rec.ErrorType = res.Outcome, cmp.Or(res.ErrorType, res.Outcome.ErrorType())
 	rec.Usage = &res.Usage
 	for _, v := range res.Violations {
-		rec.Violations = append(rec.Violations, Violation{Wall: v.Wall, Op: v.Op, Detail: v.Detail, Claimed: v.Claimed, Line: v.Line, Count: v.Count})
+		rec.Violations = append(rec.Violations, Violation{Wall: v.Wall, Op: v.Op, Detail: v.Detail, Claimed: v.Claimed, Line: v.Line, Module: v.Module, Count: v.Count})
 	}
 	return bounded(rec)
 }

@@ -152,7 +152,7 @@ func TestHostileText(t *testing.T) {
 			Walls: map[policy.Wall]policy.WallStatus{}, Usage: &run.Usage{WallTime: -1, Memory: -1}, Queued: -1,
 		}
 		for i := range 100 {
-			r.Violations = append(r.Violations, Violation{Wall: policy.Wall(s), Op: s, Detail: s, Line: i, Count: 1 << 60})
+			r.Violations = append(r.Violations, Violation{Wall: policy.Wall(s), Op: s, Detail: s, Module: s, Line: i, Count: 1 << 60})
 			r.Walls[policy.Wall(fmt.Sprint(i, s))] = policy.WallStatus{State: policy.WallState(s), Detail: s}
 		}
 		if err := l.Record(r); err != nil {
@@ -183,7 +183,7 @@ func TestHostileText(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(e.Violations) != maxViolations || e.Omitted != 100-maxViolations || len(e.ID) > maxName || len(e.Violations[0].Detail) > maxDetail {
+		if len(e.Violations) != maxViolations || e.Omitted != 100-maxViolations || len(e.ID) > maxName || len(e.Violations[0].Detail) > maxDetail || len(e.Violations[0].Module) > maxName {
 			t.Errorf("%d violations and %d more, id %q", len(e.Violations), e.Omitted, e.ID)
 		}
 		n++

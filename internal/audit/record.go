@@ -63,7 +63,9 @@ type Violation struct {
 	// Claimed means that only the guest says so.
 	Claimed bool `json:"claimed,omitempty"`
 	Line    int  `json:"line,omitempty"`
-	Count   int  `json:"count"`
+	// Module is what the guest reports.
+	Module string `json:"module,omitempty"`
+	Count  int    `json:"count"`
 }
 
 // Event is the subject of a Note.

@@ -46,6 +46,7 @@ func bounded(r Record) Record {
 		v.Wall = clip(v.Wall, maxName)
 		v.Op = clip(v.Op, maxName)
 		v.Detail = clip(v.Detail, maxDetail)
+		v.Module = clip(v.Module, maxName)
 		kept[i] = v
 	}
 	r.Violations = kept

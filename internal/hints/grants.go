@@ -34,6 +34,16 @@ var grants = table{
 		CommandLine: "only hosts in allow_net can be reached from this sandbox: use one of them, or allow this one with --allow-net {host} (allow_net in a policy)",
 		Agent:       "only the allowed hosts can be reached from this sandbox: use one of them, or ask the operator to allow {host}",
 	},
+	run.HintModuleRule: {
+		Embedder:    "the script itself may use it, this module may not: do it in the script, or add {value} to module_rules.{rule}.{key} in the policy",
+		CommandLine: "the script itself may use it, this module may not: do it in the script, or add {value} to module_rules.{rule}.{key} in the policy",
+		Agent:       "the script itself may use it, this package may not: do it in the script, or ask the operator to allow {value} to the package",
+	},
+}
+
+// ModuleRule puts the hint of a module rule into a violation.
+func ModuleRule(v run.Violation, rule, key, value string) run.Violation {
+	return Give(v, run.HintModuleRule, Data{"rule": rule, "key": key, "value": value})
 }
 
 // insteadOfGrant is what to do before or instead of granting a path.

@@ -78,7 +78,7 @@ func Rule(f *run.Finding, code run.HintCode, d Data) (known bool) {
 func Findings(r run.Result, reader Reader) []run.Finding {
 	var found []run.Finding
 	for _, v := range r.Violations {
-		if v.Wall == policy.WallLanguage {
+		if v.Wall == policy.WallLanguage && v.HintCode != run.HintModuleRule {
 			found = append(found, run.Finding{
 				Rule: v.Op, Line: v.Line, Column: v.Column, Reason: v.Detail,
 				Hint: v.Hint, HintCode: v.HintCode, HintData: v.HintData, Allowed: v.Allowed,

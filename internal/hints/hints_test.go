@@ -22,6 +22,7 @@ var update = flag.Bool("update", false, "write docs/hints.md")
 // example has a value for each key of a hint's data.
 var example = Data{
 	"path": "/data", "available": "/tmp", "limit": "threads", "unit": "threads", "host": "example.com:443", "scratch": "/tmp", "name": "json",
+	"rule": "requests", "key": "names", "value": "example.com:443",
 }
 
 // Each code has words for each reader, and no reader gets advice that only another can

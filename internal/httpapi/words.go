@@ -44,6 +44,7 @@ var words = map[string]string{
 	"Result.usage":            "What it used.",
 	"Result.violations":       "What it tried and a wall stopped.",
 	"Result.traffic":          "What went through the proxy, by host.",
+	"Result.modules":          "What imported modules used, under a policy with module_rules.",
 	"Result.enforcement":      "The isolation of the guest from the host.",
 
 	"Exception":           "An exception that the guest raised.",
@@ -60,6 +61,7 @@ var words = map[string]string{
 	"Violation.detail":    "The arguments of the attempt.",
 	"Violation.claimed":   "Only the guest says so: its exception names a path behind the wall.",
 	"Violation.line":      "The line of the script.",
+	"Violation.module":    "The imported module that asked for it, as the guest reports it; empty for the script itself, and if it is not known.",
 	"Violation.column":    "The column, for the language rules.",
 	"Violation.count":     "How often.",
 	"Violation.hint":      "What to do instead.",
@@ -70,9 +72,16 @@ var words = map[string]string{
 	"Traffic":                "What a guest exchanged with one host that it may reach.",
 	"Traffic.host":           "Its name or address.",
 	"Traffic.port":           "Its port.",
+	"Traffic.module":         "The imported module that connected, under a policy with module_rules, as the guest reports it; empty for the script itself.",
 	"Traffic.connections":    "The number of connections.",
 	"Traffic.sent_bytes":     "By the guest.",
 	"Traffic.received_bytes": "By the guest.",
+
+	"ModuleUse":               "What an imported module of a script used, as the guest reports it. Its hosts are in traffic.",
+	"ModuleUse.module":        "Its name.",
+	"ModuleUse.files":         "The files and directories that it opened or tried to open, without Python's own imports.",
+	"ModuleUse.files_omitted": "How many more.",
+	"ModuleUse.threads":       "How many threads it started.",
 
 	"Enforcement":       "The isolation that was in force.",
 	"Enforcement.tier":  "The kind of isolation.",

@@ -17,8 +17,8 @@ import (
 // large data: the value is written as it is, and texts in pieces.
 func Encode(w io.Writer, r run.Result) error { return encode(w, r, false) }
 
-// EncodeBrief is Encode without usage, traffic and enforcement, which are two thirds of a
-// small Result. It is for callers that call often and do not ask for them.
+// EncodeBrief is Encode without usage, traffic, modules and enforcement, which are two
+// thirds of a small Result. It is for callers that call often and do not ask for them.
 func EncodeBrief(w io.Writer, r run.Result) error { return encode(w, r, true) }
 
 func encode(w io.Writer, r run.Result, brief bool) error {
@@ -74,8 +74,9 @@ func encode(w io.Writer, r run.Result, brief bool) error {
 	if !brief {
 		e.text(",")
 		e.fields(struct {
-			Traffic []run.Traffic `json:"traffic"`
-		}{orEmpty(r.Traffic)})
+			Traffic []run.Traffic   `json:"traffic"`
+			Modules []run.ModuleUse `json:"modules"`
+		}{orEmpty(r.Traffic), orEmpty(r.Modules)})
 		e.text(`,"enforcement":`)
 		e.made(r.Enforcement.MarshalJSON())
 	}

@@ -27,6 +27,8 @@ func TestEncode(t *testing.T) {
 			Stdout: text.Draw(t, "stdout"), Stderr: text.Draw(t, "stderr"),
 			Variables: map[string]json.RawMessage{"b": value.Draw(t, "b"), text.Draw(t, "name"): json.RawMessage("1")},
 			Usage:     run.Usage{Output: 5, Result: 7}, Enforcement: run.Enforcement{Tier: policy.TierProcess},
+			Traffic: []run.Traffic{{Host: "a.example", Module: text.Draw(t, "module")}},
+			Modules: []run.ModuleUse{{Module: text.Draw(t, "user"), Files: []string{text.Draw(t, "file")}, Threads: 1}},
 		}
 		want, err := r.MarshalJSON()
 		var got, brief bytes.Buffer
@@ -37,7 +39,7 @@ func TestEncode(t *testing.T) {
 		if err := errors.Join(EncodeBrief(&brief, r), json.Unmarshal(want, &whole), json.Unmarshal(brief.Bytes(), &part)); err != nil {
 			t.Fatalf("%v: %s", err, brief.Bytes())
 		}
-		for _, name := range []string{"usage", "traffic", "enforcement"} {
+		for _, name := range []string{"usage", "traffic", "modules", "enforcement"} {
 			delete(whole, name)
 		}
 		if !reflect.DeepEqual(part, whole) {

@@ -17,7 +17,7 @@ type order struct {
 	Call   *hookCall       `json:"call,omitempty"`
 	Close  string          `json:"close,omitempty"`  // the id of a hook
 	Cancel string          `json:"cancel,omitempty"` // the id of a line
-	Brief  bool            `json:"brief,omitempty"`  // leave usage, traffic and enforcement out of the answer
+	Brief  bool            `json:"brief,omitempty"`  // leave usage, traffic, modules and enforcement out of the answer
 }
 
 // hookCall is one call of an open hook.

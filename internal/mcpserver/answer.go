@@ -205,6 +205,9 @@ func blocked(v run.Violation) string {
 	if v.Line > 0 {
 		words += fmt.Sprintf(" in line %d", v.Line)
 	}
+	if v.Module != "" {
+		words += " by the module " + v.Module
+	}
 	if v.Count > 1 {
 		words += fmt.Sprintf(", %d times", v.Count)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/cordon-sandbox/cordon/internal/hints"
 	"github.com/cordon-sandbox/cordon/internal/service"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
@@ -257,6 +258,16 @@ func TestRefusedCommandShowsItsArguments(t *testing.T) {
 	}
 	r.Violations[0] = run.Violation{Wall: policy.WallLanguage, Op: "eval", Detail: "no", Line: 1, Column: 2, Hint: "use json"}
 	if words := remarks(r, nil, run.Request{}, testInfo()); words != "Nothing was run, since the language rules refuse it:\n1:2: eval: no; use json" {
+		t.Error(words)
+	}
+}
+
+func TestBlockedModulesAreNamed(t *testing.T) {
+	v := hints.ModuleRule(run.Violation{Wall: policy.WallLanguage, Op: "connect", Detail: "a.example:443", Line: 2, Module: "requests.api", Claimed: true, Count: 1}, "requests", "allow_net", "a.example:443")
+	v.Hint = hints.Word(v, hints.Agent)
+	r := run.Result{Outcome: run.Succeeded, Status: run.StatusOK, Violations: []run.Violation{v}}
+	const want = "The code says that it was blocked: connect(a.example:443) in line 2 by the module requests.api: the script itself may use it, this package may not: "
+	if words := remarks(r, nil, run.Request{}, testInfo()); !strings.HasPrefix(words, want) || strings.Contains(words, "policy") {
 		t.Error(words)
 	}
 }

@@ -26,7 +26,7 @@ func (d *Denials) Add(v run.Violation) (total int) {
 	defer d.mu.Unlock()
 	d.total++
 	for i := range d.seen {
-		if d.seen[i].Op == v.Op && d.seen[i].Detail == v.Detail {
+		if d.seen[i].Op == v.Op && d.seen[i].Detail == v.Detail && d.seen[i].Module == v.Module {
 			d.seen[i].Count++
 			return d.total
 		}

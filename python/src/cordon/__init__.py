@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         Unsupported,
     )
     from ._execute import ExecutionResult, aexecute, execute
-    from ._result import Enforcement, Finding, GuestException, Result, Usage, Violation, WallStatus
+    from ._result import Enforcement, Finding, GuestException, ModuleUse, Result, Usage, Violation, WallStatus
     from ._sandbox import Hook, Sandbox, acheck, arun, check, connect, hook, run
     from ._scripts import SubprocessSandbox, arun_mod_hook, create_sandbox, run_mod_hook
 
@@ -45,7 +45,7 @@ _MODULES = {
         "Unknown", "Unreadable", "Unsupported",
     },
     "_execute": {"ExecutionResult", "aexecute", "execute"},
-    "_result": {"Enforcement", "Finding", "GuestException", "Result", "Usage", "Violation", "WallStatus"},
+    "_result": {"Enforcement", "Finding", "GuestException", "ModuleUse", "Result", "Usage", "Violation", "WallStatus"},
     "_sandbox": {"Hook", "Sandbox", "acheck", "arun", "check", "connect", "hook", "run"},
     "_scripts": {"SubprocessSandbox", "arun_mod_hook", "create_sandbox", "run_mod_hook"},
 }
@@ -76,6 +76,7 @@ __all__ = [
     "GuestException",
     "Hook",
     "InvalidRequest",
+    "ModuleUse",
     "NotFound",
     "Refused",
     "Result",

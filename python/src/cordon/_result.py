@@ -38,7 +38,8 @@ class Violation(Record):
     """An attempt that a wall stopped.
 
     ``claimed`` is true for what only the guest says: its exception names a path, and
-    nothing else shows that it tried to open it.
+    nothing else shows that it tried to open it. ``module`` is the imported module that
+    asked for it, which only the guest says too; it is empty for the script itself.
     """
 
     wall: str
@@ -50,6 +51,7 @@ class Violation(Record):
     hint: str = ""
     allowed: List[str] = []
     claimed: bool = False
+    module: str = ""
     #: What is advised, and about what, for programs: docs/hints.md lists the codes.
     hint_code: str = ""
     hint_data: Dict[str, str] = {}
@@ -76,6 +78,16 @@ class Usage(Record):
     memory_bytes: int = 0
     output_bytes: int = 0
     result_bytes: int = 0
+
+
+class ModuleUse(Record):
+    """What an imported module of a script used, as the guest says, under a policy with
+    ``module_rules``. ``raw["traffic"]`` of a Result has the hosts."""
+
+    module: str
+    files: List[str] = []
+    files_omitted: int = 0
+    threads: int = 0
 
 
 class WallStatus(Record):
@@ -122,6 +134,7 @@ class Result(Record):
     variables: Dict[str, Any]
     usage: Usage
     violations: List[Violation]
+    modules: List[ModuleUse]
     enforcement: Enforcement
     #: The Result as cordon gave it.
     raw: Dict[str, Any]
@@ -193,6 +206,8 @@ _MADE_LATER: Dict[str, Callable[[Any], Any]] = {
     "exception": lambda exception: GuestException._known(exception) if exception else None,
     "usage": Usage._known,
     "violations": lambda violations: [Violation._known(v) for v in violations],
+    # An older cordon gives none.
+    "modules": lambda modules: [ModuleUse._known(m) for m in modules or ()],
     "enforcement": lambda enforcement: Enforcement(
         enforcement["tier"],
         {wall: WallStatus._known(status) for wall, status in enforcement["walls"].items()},
