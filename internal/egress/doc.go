@@ -8,6 +8,7 @@
 //	p := egress.New(egress.Options{Grants: grants, Report: report})
 //	err := p.Serve(listener)              // HTTP and SOCKS5 on one socket
 //	p.ServeConn(conn)                     // the same for one connection
+//	m := egress.NewModules(options, rules) // a proxy for each module of a guest with module rules
 //	env := egress.Environment(address)    // variables that make programs use the proxy
 //	traffic := p.Traffic()                // bytes by host and port
 //	err = p.Close()                       // ends all connections

@@ -35,7 +35,7 @@ func (p *Proxy) greet(c *guestConn) {
 		c.finish()
 		return
 	}
-	if _, err := io.ReadFull(c.Conn, first[:]); err != nil {
+	if _, err := io.ReadFull(c, first[:]); err != nil {
 		c.finish()
 		return
 	}

@@ -64,7 +64,8 @@ const (
 // Proxy connects one guest to the network.
 type Proxy struct {
 	grants      []policy.NetGrant
-	allowed     []string
+	module      string // whose connections these are; empty for all or the script's
+	rule        *Rule  // of that module; nil if it has none
 	resolver    Resolver
 	dialer      func(ctx context.Context, network, address string) (net.Conn, error)
 	hostAddrs   func() ([]netip.Addr, error) // this host's addresses
@@ -91,7 +92,6 @@ type Proxy struct {
 func New(o Options) *Proxy {
 	p := &Proxy{
 		grants:      slices.Clone(o.Grants),
-		allowed:     texts(o.Grants),
 		resolver:    o.Resolver,
 		dialer:      o.Dial,
 		hostAddrs:   hostAddresses,
@@ -135,7 +135,7 @@ func (p *Proxy) Serve(l net.Listener) error {
 		conn, err := l.Accept()
 		if err == nil {
 			pause = 0
-			p.accepted(conn)
+			p.accepted(conn, nil)
 			continue
 		}
 		<-p.slots
@@ -154,19 +154,22 @@ func (p *Proxy) Serve(l net.Listener) error {
 
 // ServeConn answers one connection of a guest, as if Serve had accepted it. Above
 // MaxConnections, where Serve would leave it in the backlog, it closes the connection.
-func (p *Proxy) ServeConn(conn net.Conn) {
+func (p *Proxy) ServeConn(conn net.Conn) { p.serveConn(conn, nil) }
+
+// serveConn is ServeConn for a connection whose first bytes are already read.
+func (p *Proxy) serveConn(conn net.Conn, first []byte) {
 	p.serveHTTPConnections()
 	select {
 	case p.slots <- struct{}{}:
-		p.accepted(conn)
+		p.accepted(conn, first)
 	default:
 		conn.Close()
 	}
 }
 
 // accepted serves a connection in a new goroutine. The caller has taken a slot for it.
-func (p *Proxy) accepted(conn net.Conn) {
-	c := &guestConn{Conn: conn}
+func (p *Proxy) accepted(conn net.Conn, first []byte) {
+	c := &guestConn{Conn: conn, first: first}
 	if !p.begin(c) {
 		conn.Close()
 		<-p.slots

@@ -17,6 +17,7 @@ import (
 type refusal struct {
 	detail string       // what, and by which rule; shown is what the guest sent
 	allow  string       // the grant that would allow it; empty where none can
+	rule   string       // the name of the module rule that refuses it; empty for a refusal of the policy
 	hint   run.HintCode // what else to do; PlainHost where there is neither
 	answer []byte       // for a guest that is in a tunnel already
 }
@@ -30,6 +31,11 @@ func (r *refusal) body() string {
 
 func (r *refusal) violation(op string, allowed []string) run.Violation {
 	v := run.Violation{Wall: policy.WallEgress, Op: op, Detail: r.detail, Count: 1, Allowed: allowed}
+	if r.rule != "" {
+		// The guest itself names the module.
+		v.Wall, v.Claimed = policy.WallLanguage, true
+		return hints.ModuleRule(v, r.rule, "allow_net", r.allow)
+	}
 	if r.allow != "" {
 		return hints.Give(v, run.HintAllowHost, hints.Data{"host": r.allow})
 	}
@@ -40,7 +46,13 @@ func (r *refusal) violation(op string, allowed []string) run.Violation {
 func (p *Proxy) report(err error) {
 	var r *refusal
 	if p.onViolation != nil && errors.As(err, &r) {
-		p.onViolation(r.violation("connect", p.allowed))
+		allowed := p.grants
+		if p.rule != nil {
+			allowed = p.rule.Grants
+		}
+		v := r.violation("connect", texts(allowed))
+		v.Module = p.module
+		p.onViolation(v)
 	}
 }
 

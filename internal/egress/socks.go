@@ -105,7 +105,7 @@ func (p *Proxy) socksTarget(conn io.ReadWriter) (target, byte, error) {
 	}
 	t, err := newTarget(request.host, request.port)
 	if err == nil {
-		err = admit(p.grants, t)
+		err = p.admit(t)
 	}
 	return t, replyForbidden, err
 }

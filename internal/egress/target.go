@@ -66,9 +66,20 @@ func parseTarget(text string, standard uint16) (target, error) {
 func (p *Proxy) admitted(text string, standard uint16) (target, error) {
 	t, err := parseTarget(text, standard)
 	if err == nil {
-		err = admit(p.grants, t)
+		err = p.admit(t)
 	}
 	return t, err
+}
+
+// admit checks t against the grants, and against the rule of the module.
+func (p *Proxy) admit(t target) error {
+	if err := admit(p.grants, t); err != nil || p.rule == nil {
+		return err
+	}
+	if _, allowed := covered(p.rule.Grants, t); !allowed {
+		return &refusal{detail: t.String() + ": not in module_rules." + p.rule.Name + ".allow_net", allow: t.String(), rule: p.rule.Name}
+	}
+	return nil
 }
 
 // admit checks t against the grants. It resolves nothing.
@@ -120,5 +131,5 @@ func (p *Proxy) matchesTarget(t target, host string) bool {
 	}
 	// The grant of an address of a content network must not include every site
 	// behind it.
-	return admit(p.grants, target{name: name, port: t.port}) == nil
+	return p.admit(target{name: name, port: t.port}) == nil
 }

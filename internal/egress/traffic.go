@@ -53,7 +53,7 @@ func (p *Proxy) Traffic() []run.Traffic {
 	var all []run.Traffic
 	for t, a := range p.traffic.accounts {
 		all = append(all, run.Traffic{
-			Host: t.host(), Port: int(t.port), Connections: int(a.connections.Load()),
+			Host: t.host(), Port: int(t.port), Module: p.module, Connections: int(a.connections.Load()),
 			Sent: policy.Bytes(a.sent.Load()), Received: policy.Bytes(a.received.Load()),
 		})
 	}
