@@ -24,7 +24,12 @@ func (ts Tiers) Select(p policy.Policy, kind policy.Guest, tier policy.Tier, tru
 			return "", err
 		}
 	}
-	return ts.choose(p, kind, tier, trust, available)
+	chosen, err := ts.choose(p, kind, tier, trust, available)
+	if err == nil && len(p.ModuleRules) > 0 && !ts.Offers(chosen, ModuleRules) {
+		return "", run.Errorf(run.Unsupported, "the policy has module_rules, which apply to Python scripts on tier %q, and this is a %s on tier %q: use a policy without them for it",
+			ts.Offering(ModuleRules), kind, chosen)
+	}
+	return chosen, err
 }
 
 // fits refuses a tier that does not run commands or modules. One that does not run scripts

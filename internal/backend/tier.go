@@ -50,6 +50,8 @@ const (
 	Sessions    Feature = "sessions"    // SessionOpener
 	Tools       Feature = "tools"       // scripts and modules can call functions of the host
 	Determinism Feature = "determinism" // the same input gives the same bytes
+	// ModuleRules are applied to scripts. A policy that has some refuses all other tiers.
+	ModuleRules Feature = "module_rules"
 )
 
 // Tiers are the registered tiers, the weakest first. Where two serve, the first is taken.

@@ -17,7 +17,8 @@
 //	opened                                        succeeded
 //	large     no result: it was too large to send out_of_result
 //
-// Every report has an exit code, and may have variables.
+// Every report has an exit code, and may have variables. Under module rules it has what
+// imported modules used and what was denied to them.
 package report
 
 import (
@@ -34,8 +35,12 @@ import (
 // OSError has the fields of an uncaught OSError. A tier that knows its walls can explain
 // it. It is zero for all other endings.
 type OSError struct {
+	// Raised says that there was one. Libraries raise many without an error number.
+	Raised   bool
 	Errno    int
 	Filename string
+	// Module is the imported module whose call led to it, empty for the script itself.
+	Module string
 }
 
 // Run is what the host knows about a run.
@@ -44,7 +49,13 @@ type Run struct {
 	// Restricted says that the language rules applied. Otherwise a report of a broken
 	// rule is forged.
 	Restricted bool
+	// Modules says that rules for imported modules applied. Otherwise a report of what
+	// they used is forged, and ignored.
+	Modules bool
 }
+
+// maxModuleName bounds the name of a module, which the guest sends.
+const maxModuleName = 255
 
 // Read completes a Result from the guest's report. The Result already has what the host
 // measured: output, usage, violations. Read does not set Status and ErrorType.
@@ -109,6 +120,11 @@ func read(r *run.Result, report wire.Dict, of Run) (OSError, error) {
 			return OSError{}, nil
 		}
 		if err != nil {
+			return OSError{}, err
+		}
+	}
+	if of.Modules {
+		if err := modules(r, report); err != nil {
 			return OSError{}, err
 		}
 	}
@@ -226,7 +242,8 @@ func raised(r *run.Result, report wire.Dict, ending string, of Run) (OSError, er
 		}
 		r.Violations = append(r.Violations, broken)
 	}
-	errno, _ := fields.Get("errno").Int()        // set only for OSError
+	errno, notOne := fields.Get("errno").Int()   // set only for OSError
 	filename, _ := fields.Get("filename").Text() // likewise
-	return OSError{Errno: int(errno), Filename: filename}, nil
+	module, _ := fields.Get("module").Text()     // likewise
+	return OSError{Raised: notOne == nil, Errno: int(errno), Filename: filename, Module: text.Clip(module, maxModuleName)}, nil
 }

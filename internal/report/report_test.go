@@ -116,9 +116,9 @@ func TestReadValues(t *testing.T) {
 
 func TestReadException(t *testing.T) {
 	var r run.Result
-	x := exception("FileNotFoundError", "no such file").with("errno", 2).with("filename", "/etc/passwd")
+	x := exception("FileNotFoundError", "no such file").with("errno", 2).with("filename", "/etc/passwd").with("module", "requests.api")
 	cause := Read(&r, encodeReport(t, failed.with("exception", x)), Run{Limits: policy.DefaultLimits(), Restricted: true})
-	if want := (OSError{2, "/etc/passwd"}); cause != want {
+	if want := (OSError{Raised: true, Errno: 2, Filename: "/etc/passwd", Module: "requests.api"}); cause != want {
 		t.Errorf("%+v, want %+v", cause, want)
 	}
 	if want := (run.Exception{Type: "FileNotFoundError", Message: "no such file", Line: 3, Traceback: "…"}); r.Exception == nil || *r.Exception != want {

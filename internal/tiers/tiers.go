@@ -23,7 +23,7 @@ func All() backend.Tiers {
 		},
 		{
 			Name: policy.TierProcess, Runs: []policy.Guest{policy.GuestScript}, Trust: policy.TrustUser,
-			Offers: []backend.Feature{backend.Hooks, backend.Checks},
+			Offers: []backend.Feature{backend.Hooks, backend.Checks, backend.ModuleRules},
 			Start:  started(startProcess),
 		},
 		{

@@ -139,6 +139,13 @@ func (c Config) messages() ([][]byte, error) {
 	if c.Language != nil {
 		messages = append(messages, Rules.messages(c)...)
 	}
+	if c.Modules != nil {
+		rules, err := c.Modules.messages()
+		if err != nil {
+			return nil, err
+		}
+		messages = append(messages, rules...)
+	}
 	return messages, nil
 }
 
@@ -200,7 +207,7 @@ func configure(c Config) ([]byte, error) {
 		"notify": notify, "filter": filter, "exposed": beside.Common, "own": own, "landlock": landlockFields(p),
 		"namespaces": namespaces, "home": home, "drop": p.Capabilities,
 		"mount": p.Root != nil, "private": privateFields(p), "unshare_pid": p.Namespaces&confine.CloneNewPID != 0,
-		"oneshot": c.OneShot, "resources": resources(p), "language": languageFields(c.Language),
+		"oneshot": c.OneShot, "resources": resources(p), "language": languageFields(c.Language), "modules": c.Modules != nil,
 	})
 }
 

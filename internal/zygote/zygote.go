@@ -49,6 +49,8 @@ type Config struct {
 	Optional []string
 	// Language applies the language rules to scripts; nil means no rules.
 	Language *Language
+	// Modules are the rules for imported modules; nil means none.
+	Modules *Modules
 	// Env is added to the environment of all guests.
 	Env []string
 	// OneShot says that there is only one guest. The zygote then becomes its worker:

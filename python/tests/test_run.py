@@ -71,6 +71,23 @@ def test_blocked_actions_are_reported():
     assert not result.ok
 
 
+def test_modules_are_named(tmp_path):
+    package = tmp_path / "careless.py"
+    package.write_text("def read(path):\n    return open(path).read()\n")
+    tmp_path.chmod(0o755)
+    (tmp_path / "secret").write_text("x")
+    use = f"import sys; sys.path.append({str(tmp_path)!r})\nimport careless\n"
+    grants = {"read": [str(tmp_path)]}
+    with cordon.Sandbox(policy=grants) as sandbox:
+        result = sandbox.run(use + "careless.read('/etc/shadow')")
+        assert [v.module for v in result.violations] == ["careless"] and result.modules == []
+    with cordon.Sandbox(policy={**grants, "module_rules": {"*": {"read": []}}}) as sandbox:
+        result = sandbox.run(use + f"open('/tmp/x', 'w').close()\ncareless.read('/tmp/x')\ncareless.read({str(tmp_path / 'secret')!r})")
+        assert [(v.wall, v.module, v.claimed, v.line) for v in result.violations] == [("language", "careless", True, 5)]
+        assert result.modules == [cordon.ModuleUse("careless", ["/tmp/x"])]
+        assert result.enforcement.walls["language"].detail == "module rules"
+
+
 def test_limits():
     assert cordon.run("while True: pass", timeout=0.2).outcome == "timed_out"
     assert cordon.run("while True: pass", timeout="200ms").error == "timed out: wall time limit of 200ms reached"

@@ -84,8 +84,11 @@ func Requires(p policy.Policy, wall policy.Wall) bool {
 	return slices.ContainsFunc(required(p), func(need policy.Wall) bool { return slices.Contains(meets(need), wall) })
 }
 
-// refuse returns an error if a required wall is missing.
+// refuse returns an error if a required wall is missing, or a rule cannot be applied.
 func refuse(p policy.Policy, walls map[policy.Wall]policy.WallStatus) error {
+	if len(p.ModuleRules) > 0 {
+		return run.Errorf(run.Unsupported, "module_rules need Linux, and this is %s: use a policy without them, or a Linux virtual machine", runtime.GOOS)
+	}
 	_, lines := Unmet(p, walls)
 	if len(lines) == 0 {
 		return nil

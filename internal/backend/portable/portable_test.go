@@ -63,6 +63,10 @@ func TestRequiredWalls(t *testing.T) {
 			t.Errorf("%s: %v", tt.name, err)
 		}
 	}
+	err = refuse(policy.Policy{ModuleRules: map[string]policy.ModuleRule{policy.AnyModule: {AllowNet: []string{}}}}, all)
+	if run.ClassOf(err) != run.Unsupported || !strings.Contains(err.Error(), "module_rules need Linux") {
+		t.Errorf("module rules that nobody applies: %v", err)
+	}
 	err = refuse(policy.Policy{}, without(policy.WallSeatbelt, policy.MissingWall("Apple took it")))
 	if err == nil || !strings.Contains(err.Error(), "filesystem (seatbelt: Apple took it)") || !strings.Contains(err.Error(), "Linux virtual machine") {
 		t.Errorf("%v does not say why and what would help", err)

@@ -244,7 +244,7 @@ func (b *Scripts) explain(r *run.Result, cause report.OSError) {
 			continue
 		}
 		r.Violations = append(r.Violations, hints.Give(run.Violation{
-			Wall: wall, Op: "open", Detail: cause.Filename, Claimed: true, Line: r.Exception.Line, Count: 1,
+			Wall: wall, Op: "open", Detail: cause.Filename, Claimed: true, Line: r.Exception.Line, Module: cause.Module, Count: 1,
 		}, run.HintPassData, hints.Data{"available": "the interpreter's files, to read, and its own directory ($TMPDIR)"}))
 		return
 	}

@@ -34,6 +34,8 @@ type Backend struct {
 	groups  *cgroup.Opening
 	cpus    zygote.CPUs
 	grants  []policy.NetGrant
+	// moduleGrants are the destinations of modules, by the name of their rule.
+	moduleGrants map[string][]policy.NetGrant
 
 	// kinds are the workers for each preset of language rules. The empty preset is for
 	// scripts without rules, and imports the policy's modules.
@@ -81,6 +83,9 @@ func New(ctx context.Context, options Options) (*Backend, error) {
 	b.gate = backend.NewGate(b.options.Load)
 	var err error
 	if b.grants, err = b.options.Policy.NetGrants(); err != nil {
+		return nil, run.Wrap(run.Invalid, err)
+	}
+	if b.moduleGrants, err = moduleGrants(b.options.Policy.ModuleRules); err != nil {
 		return nil, run.Wrap(run.Invalid, err)
 	}
 	// This runs while the interpreter is found and started.
@@ -191,7 +196,7 @@ func (b *Backend) startZygote(ctx context.Context, r recipe) (*zygote.Zygote, er
 }
 
 func (b *Backend) config(r recipe) zygote.Config {
-	return zygote.Config{Plan: b.plan, Interpreter: b.python, Preload: r.preload, Optional: r.optional, Language: r.language, Env: b.networkEnvironment(), CPUs: &b.cpus, Untuned: b.options.Untuned}
+	return zygote.Config{Plan: b.plan, Interpreter: b.python, Preload: r.preload, Optional: r.optional, Language: r.language, Modules: b.moduleRules(), Env: b.networkEnvironment(), CPUs: &b.cpus, Untuned: b.options.Untuned}
 }
 
 // Tier is `process`.
@@ -208,6 +213,9 @@ func (b *Backend) Enforcement() run.Enforcement {
 	e := run.Enforcement{
 		Tier: policy.TierProcess, Walls: maps.Clone(b.plan.Walls),
 		ViolationsObserved: b.plan.Seccomp == confine.SeccompNotify,
+	}
+	if b.watchesModules() {
+		e.Walls[policy.WallLanguage] = b.enforcedRules(noRules)
 	}
 	switch {
 	case !b.proxied():
@@ -299,10 +307,10 @@ func (s *sandbox) Run(ctx context.Context, job backend.Job) (run.Result, error) 
 		Streams: job.Streams, Network: connection.network(), Limits: job.Limits, OnOutputLimit: job.OnOutputLimit, Patience: s.backend.gate.Patience(), OnWait: m.replace,
 	})
 	traffic, closing := connection.end()
-	result, err := s.backend.conclude(m, report.Run{Limits: job.Limits, Restricted: job.Script.Restricted}, ending, errors.Join(err, closing))
+	result, err := s.backend.conclude(m, report.Run{Limits: job.Limits, Restricted: job.Script.Restricted, Modules: s.backend.watchesModules()}, ending, errors.Join(err, closing))
 	result.Enforcement, result.Traffic = s.backend.Enforcement(), traffic
 	if job.Script.Restricted {
-		result.Enforcement.Walls[policy.WallLanguage] = enforcedRules(s.backend.rulesOf(job))
+		result.Enforcement.Walls[policy.WallLanguage] = s.backend.enforcedRules(s.backend.rulesOf(job))
 	}
 	return result, err
 }
@@ -318,7 +326,7 @@ func (b *Backend) conclude(m *member, of report.Run, ending zygote.Ending, err e
 	if ending.Orphaned && !b.gate.IsOpen() {
 		return run.Result{}, backend.ErrClosed()
 	}
-	e := evidence{Ending: ending, Limits: of.Limits, Restricted: of.Restricted, Plan: b.plan}
+	e := evidence{Ending: ending, Run: of, Plan: b.plan}
 	if m.group != nil && ending.Report == nil {
 		if e.OOMKills, err = m.group.OOMKills(); err != nil {
 			return run.Result{}, run.Errorf(run.Internal, "cgroup: %w", err)

@@ -114,7 +114,7 @@ func (b *Backend) startHook(ctx context.Context, h run.HookSpec, limits policy.L
 	if !once {
 		enforcement.Tier = policy.TierHook
 	}
-	enforcement.Walls[policy.WallLanguage] = enforcedRules(policy.LanguageHook)
+	enforcement.Walls[policy.WallLanguage] = b.enforcedRules(policy.LanguageHook)
 	if b.proxied() { // only scripts have a network
 		enforcement.Walls[policy.WallEgress] = egress.Words(policy.EgressStrict, nil)
 	}
@@ -186,7 +186,7 @@ func (w *hookWorker) Call(ctx context.Context, call hook.Call) (run.Result, bool
 		guest.Patience = callPatience
 	}
 	ending, err := w.member.Call(ctx, guest, zygote.Call(call))
-	result, err := w.backend.conclude(w.member, report.Run{Limits: guest.Limits, Restricted: true}, ending, err)
+	result, err := w.backend.conclude(w.member, report.Run{Limits: guest.Limits, Restricted: true, Modules: w.backend.watchesModules()}, ending, err)
 	if err != nil {
 		// A request that could not be sent did not reach the worker.
 		return result, errors.Is(err, run.ErrInvalid), err

@@ -1,6 +1,7 @@
 package process
 
 import (
+	"cmp"
 	"path"
 	"strings"
 
@@ -16,11 +17,9 @@ import (
 // evidence is everything that is known about a finished run.
 type evidence struct {
 	zygote.Ending
-	Limits policy.Limits
-	// Restricted means that the language rules were in force.
-	Restricted bool
-	OOMKills   int
-	Plan       confine.Plan
+	report.Run
+	OOMKills int
+	Plan     confine.Plan
 }
 
 // judge returns the Result of a run, or an error if the fork server failed.
@@ -31,7 +30,7 @@ func judge(e evidence) (run.Result, error) {
 	v := verdict.Evidence{
 		Guest: verdict.Script, Limits: e.Limits, Stdout: e.Stdout, Stderr: e.Stderr,
 		Usage:      run.Usage{WallTime: e.WallTime, CPUTime: e.CPUTime, Memory: e.Memory},
-		Violations: e.Violations, Killed: string(e.Killed), Report: e.Report, Malformed: e.Malformed, Restricted: e.Restricted,
+		Violations: e.Violations, Killed: string(e.Killed), Report: e.Report, Malformed: e.Malformed, Restricted: e.Restricted, Modules: e.Modules,
 	}
 	if e.Exit != nil {
 		v.Exit = &verdict.Exit{Code: e.Exit.Code, Signal: e.Exit.Signal}
@@ -49,13 +48,13 @@ func judge(e evidence) (run.Result, error) {
 	return r, nil
 }
 
-// explain relates an exception to the wall that caused it: the filter's denial gets the
-// line of the exception, and a path that does not exist inside the walls becomes a
-// violation.
+// explain relates an exception to the wall that caused it: the last denial gets the line
+// and the module of the exception, and a path that does not exist inside the walls becomes
+// a violation.
 func (e evidence) explain(r *run.Result, cause report.OSError) {
 	const eperm, enoent, eacces, erofs = 1, 2, 13, 30
-	if n := len(r.Violations); n > 0 && cause.Errno == eperm {
-		r.Violations[n-1].Line = r.Exception.Line
+	if v := lastDenial(r.Violations); v != nil && mayCause(*v, cause) {
+		v.Line, v.Module = r.Exception.Line, cmp.Or(v.Module, cause.Module)
 		return
 	}
 	if !path.IsAbs(cause.Filename) || e.visible(cause.Filename) && cause.Errno != erofs {
@@ -65,7 +64,7 @@ func (e evidence) explain(r *run.Result, cause report.OSError) {
 	if e.Plan.Root == nil {
 		wall = policy.WallLandlock
 	}
-	v := run.Violation{Wall: wall, Op: "open", Detail: cause.Filename, Claimed: true, Line: r.Exception.Line, Count: 1}
+	v := run.Violation{Wall: wall, Op: "open", Detail: cause.Filename, Claimed: true, Line: r.Exception.Line, Module: cause.Module, Count: 1}
 	switch cause.Errno {
 	case enoent, eacces, eperm:
 		v = hints.Give(v, run.HintPassData, hints.Data{"available": e.availableFiles()})
@@ -75,6 +74,26 @@ func (e evidence) explain(r *run.Result, cause report.OSError) {
 		return
 	}
 	r.Violations = append(r.Violations, v)
+}
+
+// lastDenial returns the last violation that the host saw, or nil.
+func lastDenial(violations []run.Violation) *run.Violation {
+	for i := len(violations) - 1; i >= 0; i-- {
+		if !violations[i].Claimed {
+			return &violations[i]
+		}
+	}
+	return nil
+}
+
+// mayCause reports whether a denial fits an exception. Clients that the proxy refuses
+// raise their own exceptions, without an error number.
+func mayCause(v run.Violation, cause report.OSError) bool {
+	const eperm, enetunreach = 1, 101
+	if v.Wall == policy.WallEgress {
+		return cause.Raised && (cause.Errno == 0 || cause.Errno == enetunreach)
+	}
+	return cause.Errno == eperm
 }
 
 // availableFiles describes the files that a guest has, for a hint.

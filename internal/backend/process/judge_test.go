@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/cordon-sandbox/cordon/internal/confine"
+	"github.com/cordon-sandbox/cordon/internal/report"
 	"github.com/cordon-sandbox/cordon/internal/wire"
 	"github.com/cordon-sandbox/cordon/internal/zygote"
 	"github.com/cordon-sandbox/cordon/policy"
@@ -94,12 +95,39 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+// An exception is not connected with a denial that cannot have caused it, or with one that
+// only the guest reports. A module that the proxy knows is kept.
+func TestJudgeConnectsOnlyWhatFits(t *testing.T) {
+	refused := run.Violation{Wall: policy.WallEgress, Op: "connect", Detail: "a.example:443"}
+	for _, test := range []struct {
+		name, module string
+		errno        int
+		seen         []run.Violation
+		line         int // of the first violation
+	}{
+		{"another error", "", 111, []run.Violation{refused}, 0},
+		{"a call, and an exception without a number", "", 0, []run.Violation{{Wall: policy.WallSeccomp, Op: "bind"}}, 0},
+		{"a claim", "", 1, []run.Violation{{Wall: policy.WallLanguage, Op: "open", Claimed: true}}, 0},
+		{"a call before a claim", "requests", 1, []run.Violation{{Wall: policy.WallSeccomp, Op: "bind"}, {Wall: policy.WallLanguage, Op: "open", Claimed: true}}, 3},
+		{"a module of the proxy", "urllib3", 0, []run.Violation{{Wall: policy.WallEgress, Module: "urllib3"}}, 3},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			words := raisedReport(t, "raised", "OSError", "", wire.Field{Name: "errno", Value: test.errno}, wire.Field{Name: "filename", Value: ""}, wire.Field{Name: "module", Value: "requests"})
+			r, err := judge(evidence{Ending: zygote.Ending{Report: words, Violations: test.seen}, Run: report.Run{Limits: policy.DefaultLimits()}})
+			if err != nil || r.Violations[0].Line != test.line || r.Violations[0].Module != test.module {
+				t.Errorf("%+v, %v", r.Violations, err)
+			}
+		})
+	}
+}
+
 // An exception is connected with the wall behind it.
 func TestJudgeExplains(t *testing.T) {
 	rooted := confine.Plan{Root: []confine.Mount{}, Readable: []string{"/usr/lib/python3"}}
 	oserror := func(errno int, filename string) wire.Dict {
-		return raisedReport(t, "raised", "OSError", "", wire.Field{Name: "errno", Value: errno}, wire.Field{Name: "filename", Value: filename})
+		return raisedReport(t, "raised", "OSError", "", wire.Field{Name: "errno", Value: errno}, wire.Field{Name: "filename", Value: filename}, wire.Field{Name: "module", Value: "requests"})
 	}
+	refused := run.Violation{Wall: policy.WallEgress, Op: "connect", Detail: "a.example:443"}
 	for _, test := range []struct {
 		name   string
 		plan   confine.Plan
@@ -115,9 +143,11 @@ func TestJudgeExplains(t *testing.T) {
 		{"a relative path", rooted, oserror(2, "x"), nil, ""},
 		{"a denied call", rooted, oserror(1, ""), []run.Violation{{Wall: policy.WallSeccomp, Op: "socket"}}, "seccomp socket  3"},
 		{"a denied call with a file name", rooted, oserror(1, "/bin/ls"), []run.Violation{{Wall: policy.WallSeccomp, Op: "clone"}}, "seccomp clone  3"},
+		{"a client that the proxy refused", rooted, oserror(0, ""), []run.Violation{refused}, "egress connect a.example:443 3"},
+		{"an address past the proxy", rooted, oserror(101, ""), []run.Violation{refused}, "egress connect a.example:443 3"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			r, err := judge(evidence{Ending: zygote.Ending{Report: test.report, Violations: test.seen}, Limits: policy.DefaultLimits(), Plan: test.plan})
+			r, err := judge(evidence{Ending: zygote.Ending{Report: test.report, Violations: test.seen}, Run: report.Run{Limits: policy.DefaultLimits()}, Plan: test.plan})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -125,8 +155,8 @@ func TestJudgeExplains(t *testing.T) {
 			if n := len(r.Violations); n > 0 {
 				v := r.Violations[n-1]
 				got = strings.Join([]string{string(v.Wall), v.Op, v.Detail, "3"}, " ")
-				if v.Line != 3 {
-					t.Errorf("line %d", v.Line)
+				if v.Line != 3 || v.Module != "requests" {
+					t.Errorf("line %d, module %q", v.Line, v.Module)
 				}
 			}
 			if got != test.want {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -108,8 +109,17 @@ func (k *kind) opened() workers {
 	return k.workers
 }
 
-func enforcedRules(preset policy.LanguagePreset) policy.WallStatus {
-	return policy.EnforcedWall(string(preset))
+// enforcedRules describes what is enforced inside the interpreter: the language rules, and
+// the rules for imported modules.
+func (b *Backend) enforcedRules(preset policy.LanguagePreset) policy.WallStatus {
+	var rules []string
+	if preset != noRules {
+		rules = append(rules, string(preset))
+	}
+	if b.watchesModules() {
+		rules = append(rules, "module rules")
+	}
+	return policy.EnforcedWall(strings.Join(rules, ", "))
 }
 
 // Check checks a script against the language rules, in a worker behind all walls, because

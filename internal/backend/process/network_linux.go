@@ -1,6 +1,7 @@
 package process
 
 import (
+	"net"
 	"os"
 	"slices"
 
@@ -16,14 +17,25 @@ var certificates = []string{"/etc/ssl/certs", "/etc/ssl/cert.pem", "/etc/ssl/ope
 func (b *Backend) proxied() bool { return len(b.grants) > 0 }
 
 // connection is the network of one run.
-type connection struct{ proxy *egress.Proxy }
+type connection struct{ proxy proxy }
+
+// proxy is one for the whole guest, or one for each of its modules.
+type proxy interface {
+	ServeConn(conn net.Conn)
+	Traffic() []run.Traffic
+	Close() error
+}
 
 // connect returns the network of a run, or nil if it has none.
 func (b *Backend) connect(w *zygote.Worker) *connection {
 	if !b.proxied() {
 		return nil
 	}
-	return &connection{egress.New(egress.Options{Grants: b.grants, Report: w.Report})}
+	options := egress.Options{Grants: b.grants, Report: w.Report}
+	if b.watchesModules() {
+		return &connection{egress.NewModules(options, b.networkRule)}
+	}
+	return &connection{egress.New(options)}
 }
 
 // network is the part that the worker needs.

@@ -55,6 +55,8 @@ type Evidence struct {
 	Malformed error
 	// Restricted says that the language rules applied.
 	Restricted bool
+	// Modules says that rules for imported modules applied.
+	Modules bool
 	// Value is what a module returned, nil if it returns nothing.
 	Value *Value
 }
@@ -119,7 +121,7 @@ func Judge(e Evidence) (run.Result, report.OSError) {
 	case e.Value != nil:
 		e.gave(&r)
 	default:
-		cause = report.Read(&r, e.Report, report.Run{Limits: e.Limits, Restricted: e.Restricted})
+		cause = report.Read(&r, e.Report, report.Run{Limits: e.Limits, Restricted: e.Restricted, Modules: e.Modules})
 	}
 	r.Status, r.ErrorType = r.Outcome.Status(), r.Outcome.ErrorType()
 	return r, cause

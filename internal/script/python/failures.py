@@ -57,6 +57,35 @@ def steps_of(error):
     return steps
 
 
+# Where packages may be installed below the standard library.
+_INSTALLED = LIBRARY + "site-packages", LIBRARY + "dist-packages"
+
+
+def name_in(space):
+    """Returns the name in the globals of a module, and whether that module is an imported one:
+    not the script, the standard library or ours."""
+    try:
+        name, file = dict.get(space, "__name__"), dict.get(space, "__file__")
+    except BaseException:
+        name = file = None  # a key of the guest's compares itself with these
+    if type(name) is not str:
+        return "", False
+    if type(file) is not str or name == "__main__":
+        return name, False
+    return name, not file.startswith(LIBRARY) or file.startswith(_INSTALLED)
+
+
+def module_of(error):
+    """Returns the module whose call led to an exception, that of the outermost frame, or ""."""
+    at = _TRACEBACK(error)
+    while at is not None:
+        name, imported = name_in(at.tb_frame.f_globals)
+        if imported:
+            return name
+        at = at.tb_next
+    return ""
+
+
 def columns_of(code, instruction):
     """Returns the columns of the failing expression, if it is on one line; since 3.11."""
     if instruction < 0 or not hasattr(code, "co_positions"):
@@ -160,6 +189,7 @@ def describe(error, name, script):
     if is_kind(error, OSError):
         report["errno"] = number_of(field_of(error, OSError, "errno"))
         report["filename"] = text_of(field_of(error, OSError, "filename"))
+        report["module"] = module_of(error)
     try:
         text = shown_error(error, steps, name, script.splitlines(), [])
         report["traceback"] = text if len(text) <= MAX_TRACEBACK else text[:MAX_TRACEBACK // 2] + "\n…\n" + text[-MAX_TRACEBACK // 2:]

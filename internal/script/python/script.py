@@ -11,6 +11,9 @@ import sys
 
 MAX_CODE = 64 << 10  # see internal/zygote/codes.go
 
+# The directory of the standard library.
+LIBRARY = sys.modules["encodings"].__path__[0][:-len("encodings")]
+
 # The marshalled code of the second half of the program, where that is loaded on demand.
 LATE = globals().pop("late", None)
 

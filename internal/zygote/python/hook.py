@@ -63,9 +63,9 @@ def names_in(code):
     return names
 
 
-def serve_hook(rules, script, name, max_answer, randomness):
+def serve_hook(rules, script, name, max_answer, randomness, modules):
     """Compiles the hook and runs it whenever the Runner calls. max_answer is the largest
-    answer in bytes."""
+    answer in bytes; modules watches imported modules, or is None."""
     try:
         code = rules.compiled(script, name)
     except BaseException as error:
@@ -87,6 +87,8 @@ def serve_hook(rules, script, name, max_answer, randomness):
             report = {"end": "raised", "code": 1, "exception": describe(error, name, script)}
             error = None
         report["number"] = number
+        if modules is not None:
+            report = modules.report_with(report)
         words = pack(report, max_answer)
         report = None
         arguments.clear()

@@ -24,6 +24,7 @@ def main():
             load_late()
         if language:
             load_language(read_program(), read_program())
+        config["modules"] = load_modules() if config["modules"] else None
         libc = LibC(config["numbers"])
         syscall, receive_order = libc.syscall, receiver(libc)
         step = "preload"
@@ -101,6 +102,13 @@ def read_program():
         packet = posix.read(CONTROL, PACKET)
         data += packet
     return data
+
+
+def load_modules():
+    """Loads the audit hook for imported modules, of a policy with rules for them."""
+    load_late()
+    exec(compile(read_program(), "<cordon>", "exec"), globals())
+    return ModuleWatch(marshal.loads(read_program()))
 
 
 def mount_scratch(syscall, config, wanted):

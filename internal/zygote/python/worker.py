@@ -134,6 +134,10 @@ def worker(syscall, config, fds, wanted):
             warm_up(config["warmup"], config["builtins"], config["compiled"])
             warm_up_failure()
             send(bytes(READ_AT_ONCE)[:0])
+        step = "module rules"
+        modules = config["modules"]
+        if modules is not None:
+            modules.install()
         space = stage(config["builtins"])
         # Only guests may import what guests could have written. The fork server must
         # not.
@@ -160,12 +164,14 @@ def worker(syscall, config, fds, wanted):
                 use_threads(config["variables"], setters, threads)
             how = sharing(config["compiled"], give_code) if ask else config["compiled"]
             report = run(script, name, context, shown, code, space, how)
+            if modules is not None:
+                report = modules.report_with(report)
         elif kind == b"V":
             report = {"end": "checked", "code": 0, "findings": config["rules"].check(start[0], start[1])}
             max_answer = start[-1]
         else:
             load_late()
-            serve_hook(config["rules"], start[0], start[1], start[-1], config["randomness"])
+            serve_hook(config["rules"], start[0], start[1], start[-1], config["randomness"], modules)
             posix._exit(0)
         flush()
         report_frame = frame(b"D", pack(report, max_answer))

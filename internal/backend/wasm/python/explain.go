@@ -36,7 +36,7 @@ func explain(r *run.Result, cause report.OSError, layout *files.Layout) {
 	}
 	for i := range r.Violations {
 		if r.Violations[i].Detail == cause.Filename {
-			r.Violations[i].Line = r.Exception.Line
+			r.Violations[i].Line, r.Violations[i].Module = r.Exception.Line, cause.Module
 			return
 		}
 	}
@@ -44,6 +44,6 @@ func explain(r *run.Result, cause report.OSError, layout *files.Layout) {
 		return
 	}
 	r.Violations = append(r.Violations, hints.Give(run.Violation{
-		Wall: policy.WallWasm, Op: "open", Detail: cause.Filename, Claimed: true, Line: r.Exception.Line, Count: 1,
+		Wall: policy.WallWasm, Op: "open", Detail: cause.Filename, Claimed: true, Line: r.Exception.Line, Module: cause.Module, Count: 1,
 	}, run.HintPassData, hints.Data{"available": "its own library, its own " + files.ScratchDirectory + " and what is granted"}))
 }
