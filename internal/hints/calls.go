@@ -62,7 +62,12 @@ var commandCalls = table{
 		CommandLine: needsCgroup + " (cordon doctor says why): " + sharedMemory,
 		Agent:       needsCgroup + ": " + sharedMemory,
 	},
-	CommandOther: everyone("this system call is not on the list of what sandboxed programs may use: look for an option of the program that does without, or for another program"),
+	"host_process": everyone("this host gives commands no processes of their own, so signals and priorities reach only the command itself: leave other processes alone"),
+	"host_file":    everyone("only files that the command may write can change their mode, owner or times: copy the file to the workspace first"),
+	"host_socket":  everyone("this host gives commands no network of their own, so only pairs of local sockets work, and a proxy if hosts are granted: use pipes between processes"),
+	"host_ipc":     everyone("message queues, semaphores and shared memory segments would be shared with the host: use pipes, files or shared memory that is mapped"),
+	"host_watch":   everyone("watching files would show what happens in directories of the host: look at the files again from time to time (polling)"),
+	CommandOther:   everyone("this system call is not on the list of what sandboxed programs may use: look for an option of the program that does without, or for another program"),
 }
 
 const (

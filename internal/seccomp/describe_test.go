@@ -142,7 +142,7 @@ func TestHints(t *testing.T) {
 	if got := hintFor("", "read"); got != hints.CommandOther {
 		t.Errorf("no profile: %q", got)
 	}
-	for profile, advices := range map[Profile][]advice{Script: scriptAdvices, Command: commandAdvices, Watched: watchedAdvices} {
+	for profile, advices := range map[Profile][]advice{Script: scriptAdvices, Command: commandAdvices, Watched: watchedAdvices, Shared: sharedAdvices, Unscoped: unscopedAdvices} {
 		hinted := checkAdvices(t, advices)
 		// Calls that are denied for some arguments, or refused with ENOSYS, need a
 		// specific hint, not the last resort.

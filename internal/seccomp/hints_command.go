@@ -1,5 +1,10 @@
 package seccomp
 
+import (
+	"slices"
+	"strings"
+)
+
 // commandAdvices address the person who runs a program and often cannot change it: they
 // name the option of the program that avoids the call.
 var commandAdvices = []advice{
@@ -54,3 +59,41 @@ var watchedAdvices = append([]advice{
 	{"cgroup_memory",
 		`shmget`},
 }, commandAdvices...)
+
+// sharedAdvices are for commands without namespaces.
+var sharedAdvices = adviceOver(commandAdvices, []advice{
+	{"host_process",
+		`setpriority ioprio_set sched_setaffinity sched_setparam sched_setscheduler`},
+	{"host_file",
+		`chown fchown lchown fchownat utime utimes futimesat utimensat`},
+	{"host_socket",
+		`socket socketpair bind listen connect sendto`},
+	{"host_ipc",
+		`shmget shmat shmdt shmctl semget semop semtimedop semctl msgget msgsnd msgrcv msgctl
+		mq_open mq_unlink mq_timedsend mq_timedreceive mq_notify mq_getsetattr`},
+	{"host_watch",
+		`inotify_add_watch`},
+})
+
+// unscopedAdvices are for those whose signals the Runner checks.
+var unscopedAdvices = adviceOver(sharedAdvices, []advice{
+	{"host_process",
+		`kill tkill tgkill rt_sigqueueinfo rt_tgsigqueueinfo pidfd_open pidfd_send_signal setsid setpgid`},
+})
+
+// adviceOver returns advices with those of a more general list for all other calls.
+func adviceOver(general, special []advice) []advice {
+	has := map[string]bool{}
+	for _, a := range special {
+		for _, call := range strings.Fields(a.calls) {
+			has[call] = true
+		}
+	}
+	for _, a := range general {
+		rest := slices.DeleteFunc(strings.Fields(a.calls), func(call string) bool { return has[call] })
+		if len(rest) > 0 {
+			special = append(special, advice{a.hint, strings.Join(rest, " ")})
+		}
+	}
+	return special
+}

@@ -30,7 +30,7 @@ type attempt struct {
 }
 
 var attempts = map[seccomp.Profile][]attempt{
-	seccomp.Script: scriptAttempts, seccomp.Command: commandAttempts, seccomp.Watched: watchedAttempts,
+	seccomp.Script: scriptAttempts, seccomp.Command: commandAttempts, seccomp.Watched: watchedAttempts, seccomp.Shared: sharedAttempts, seccomp.Unscoped: unscopedAttempts,
 }
 
 var scriptAttempts = []attempt{
@@ -138,6 +138,46 @@ var watchedAttempts = []attempt{
 	{"fallocate", unix.SYS_FALLOCATE, [3]uintptr{1000, 0, 0}, unix.EOPNOTSUPP},
 }
 
+// sharedAttempts are made without a host that answers.
+var sharedAttempts = []attempt{
+	{"clone, a process", unix.SYS_CLONE, [3]uintptr{uintptr(unix.SIGCHLD)}, 0},
+	{"clone, namespaces", unix.SYS_CLONE, [3]uintptr{unix.CLONE_NEWUSER}, unix.EPERM},
+	{"kill", unix.SYS_KILL, [3]uintptr{0, 0}, 0},
+	{"fchmod", unix.SYS_FCHMOD, [3]uintptr{1000, 0o600}, unix.EPERM},
+	{"fchown", unix.SYS_FCHOWN, [3]uintptr{1000}, unix.EPERM},
+	{"utimensat", unix.SYS_UTIMENSAT, [3]uintptr{1000}, unix.EPERM},
+	{"fsetxattr", unix.SYS_FSETXATTR, [3]uintptr{1000}, unix.EOPNOTSUPP},
+	{"inotify_add_watch", unix.SYS_INOTIFY_ADD_WATCH, [3]uintptr{1000}, unix.EPERM},
+	{"shmget", unix.SYS_SHMGET, [3]uintptr{1 << 30, 56, 0}, unix.EPERM},
+	{"mq_open", unix.SYS_MQ_OPEN, [3]uintptr{}, unix.EPERM},
+	{"setpriority", unix.SYS_SETPRIORITY, [3]uintptr{0, 0, 0}, 0},
+	{"setpriority of another process", unix.SYS_SETPRIORITY, [3]uintptr{0, 1, 0}, unix.EPERM},
+	{"setpriority of a user", unix.SYS_SETPRIORITY, [3]uintptr{2, 0, 0}, unix.EPERM},
+	{"sched_setaffinity of another process", unix.SYS_SCHED_SETAFFINITY, [3]uintptr{1}, unix.EPERM},
+	{"socketpair", unix.SYS_SOCKETPAIR, [3]uintptr{unix.AF_UNIX, unix.SOCK_STREAM}, unix.EFAULT},
+	{"socketpair of datagrams", unix.SYS_SOCKETPAIR, [3]uintptr{unix.AF_UNIX, unix.SOCK_DGRAM}, unix.EPERM},
+	{"socket of datagrams", unix.SYS_SOCKET, [3]uintptr{unix.AF_UNIX, unix.SOCK_DGRAM}, unix.ENOSYS},
+	{"socket inet", unix.SYS_SOCKET, [3]uintptr{unix.AF_INET, unix.SOCK_STREAM}, unix.EPERM},
+	{"socket UDP", unix.SYS_SOCKET, [3]uintptr{unix.AF_INET, unix.SOCK_DGRAM}, unix.EPERM},
+	{"socket netlink", unix.SYS_SOCKET, [3]uintptr{unix.AF_NETLINK, unix.SOCK_RAW}, unix.ENOSYS},
+	{"connect", unix.SYS_CONNECT, [3]uintptr{1000}, unix.EPERM},
+	{"bind", unix.SYS_BIND, [3]uintptr{1000}, unix.EPERM},
+	{"listen", unix.SYS_LISTEN, [3]uintptr{1000}, unix.EPERM},
+	{"sendto", unix.SYS_SENDTO, [3]uintptr{1000}, unix.EBADF},
+	{"fcntl F_SETOWN", unix.SYS_FCNTL, [3]uintptr{1000, unix.F_SETOWN}, unix.EPERM},
+	{"prctl not dumpable", unix.SYS_PRCTL, [3]uintptr{unix.PR_SET_DUMPABLE, 0}, unix.EPERM},
+	{"prctl dumpable", unix.SYS_PRCTL, [3]uintptr{unix.PR_SET_DUMPABLE, 1}, 0},
+	{"memfd_create", unix.SYS_MEMFD_CREATE, [3]uintptr{}, unix.ENOSYS},
+}
+
+var unscopedAttempts = []attempt{
+	{"kill", unix.SYS_KILL, [3]uintptr{0, 0}, unix.EPERM},
+	{"tgkill", unix.SYS_TGKILL, [3]uintptr{1, 1, 0}, unix.EPERM},
+	{"pidfd_open", unix.SYS_PIDFD_OPEN, [3]uintptr{1}, unix.EPERM},
+	{"setsid", unix.SYS_SETSID, [3]uintptr{}, unix.EPERM},
+	{"setpgid", unix.SYS_SETPGID, [3]uintptr{}, unix.EPERM},
+}
+
 func attemptAll(profile seccomp.Profile) {
 	for _, a := range attempts[profile] {
 		pid, _, errno := unix.RawSyscall6(a.nr, a.args[0], a.args[1], a.args[2], 0, 0, 0)
@@ -146,6 +186,10 @@ func attemptAll(profile seccomp.Profile) {
 			unix.RawSyscall(unix.SYS_EXIT_GROUP, 0, 0, 0)
 		}
 		fmt.Printf("%s: %d\n", a.name, errno)
+	}
+	if profile == seccomp.Unscoped {
+		fmt.Println("threads: 0") // the runtime signals threads, and there is no host that allows it
+		return
 	}
 	// Each goroutine locks a thread, so the runtime must call clone.
 	var running, all sync.WaitGroup

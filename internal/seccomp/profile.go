@@ -16,10 +16,15 @@ const (
 	// Watched is Command without the kinds of memory that only a memory cgroup can
 	// count.
 	Watched Profile = "watched"
+	// Shared is for commands without namespaces. It relies on Landlock, and on the
+	// Runner, which answers the calls with the action Ask.
+	Shared Profile = "shared"
+	// Unscoped is Shared where Landlock does not restrict signals.
+	Unscoped Profile = "unscoped"
 )
 
 // Profiles lists all profiles.
-func Profiles() []Profile { return []Profile{Script, Command, Watched} }
+func Profiles() []Profile { return []Profile{Script, Command, Watched, Shared, Unscoped} }
 
 // RulesOf returns the allowlist of a profile. Calls that it does not name are denied. An
 // unknown profile has no rules, so every call is denied.
@@ -31,6 +36,10 @@ func RulesOf(profile Profile) []Group {
 		return commandRules(true)
 	case Watched:
 		return commandRules(false)
+	case Shared:
+		return sharedRules(true)
+	case Unscoped:
+		return sharedRules(false)
 	}
 	return nil
 }
@@ -43,7 +52,7 @@ func Hot(profile Profile) []string {
 	switch profile {
 	case Script:
 		return []string{"ioctl", "fcntl", "kill"}
-	case Command, Watched:
+	case Command, Watched, Shared, Unscoped:
 		return []string{"openat", "ioctl", "fcntl"}
 	}
 	return nil

@@ -19,3 +19,15 @@ var watchedNotify string
 
 //go:embed program/watched-amd64-errno.bin
 var watchedErrno string
+
+//go:embed program/shared-amd64-notify.bin
+var sharedNotify string
+
+//go:embed program/shared-amd64-errno.bin
+var sharedErrno string
+
+//go:embed program/unscoped-amd64-notify.bin
+var unscopedNotify string
+
+//go:embed program/unscoped-amd64-errno.bin
+var unscopedErrno string

@@ -19,3 +19,15 @@ var watchedNotify string
 
 //go:embed program/watched-arm64-errno.bin
 var watchedErrno string
+
+//go:embed program/shared-arm64-notify.bin
+var sharedNotify string
+
+//go:embed program/shared-arm64-errno.bin
+var sharedErrno string
+
+//go:embed program/unscoped-arm64-notify.bin
+var unscopedNotify string
+
+//go:embed program/unscoped-arm64-errno.bin
+var unscopedErrno string

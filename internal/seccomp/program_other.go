@@ -10,4 +10,9 @@ const (
 	commandErrno  = ""
 	watchedNotify = ""
 	watchedErrno  = ""
+	sharedNotify  = ""
+	sharedErrno   = ""
+
+	unscopedNotify = ""
+	unscopedErrno  = ""
 )

@@ -181,7 +181,7 @@ func TestProgramReturnsEmbeddedBytes(t *testing.T) {
 // A long program is slow to install, and every command installs one. Growth means that a
 // rule compiles badly.
 func TestProgramsAreSmall(t *testing.T) {
-	most := map[seccomp.Profile]int{seccomp.Script: 340, seccomp.Command: 700, seccomp.Watched: 760}
+	most := map[seccomp.Profile]int{seccomp.Script: 340, seccomp.Command: 700, seccomp.Watched: 760, seccomp.Shared: 760, seccomp.Unscoped: 760}
 	for _, profile := range seccomp.Profiles() {
 		for _, m := range machines(t, profile) {
 			t.Logf("%s: %d instructions", m, m.prog.Length())
@@ -238,6 +238,10 @@ func answers(t *testing.T, profile seccomp.Profile, arch string) string {
 			fmt.Fprintf(&got, "%s\n", name)
 		case zeros == notify.want(seccomp.NoSys) && inErrno == errno.want(seccomp.NoSys):
 			fmt.Fprintf(&got, "%s: ENOSYS\n", name)
+		case zeros == notify.want(seccomp.NotSupported) && inErrno == errno.want(seccomp.NotSupported):
+			fmt.Fprintf(&got, "%s: EOPNOTSUPP\n", name)
+		case seccomp.Decide(seccomp.RulesOf(profile), name, [6]uint64{}) == seccomp.Ask && zeros == notify.want(seccomp.Ask) && inErrno == errno.want(seccomp.Ask):
+			fmt.Fprintf(&got, "%s: asked\n", name)
 		case zeros != notify.want(seccomp.Deny) || inErrno != errno.want(seccomp.Deny):
 			t.Errorf("%s: %s: %v in notify, %v in errno", arch, name, zeros, inErrno)
 		}

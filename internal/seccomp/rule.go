@@ -23,6 +23,8 @@ const (
 	// Thread passes the call to the host, which counts it (Notify), or allows it
 	// (Errno).
 	Thread
+	// Ask passes the call to the host, which answers it (Notify), or denies it (Errno).
+	Ask
 )
 
 func (a Action) String() string {
@@ -37,6 +39,8 @@ func (a Action) String() string {
 		return "not supported"
 	case Thread:
 		return "thread"
+	case Ask:
+		return "ask"
 	}
 	return fmt.Sprintf("action_%d", int(a))
 }
@@ -160,7 +164,7 @@ func Validate(groups []Group) error {
 	}
 	before := make(map[string][]want)
 	for _, g := range groups {
-		if g.Then != Allow && g.Then != NoSys && g.Then != NotSupported && g.Then != Thread {
+		if g.Then != Allow && g.Then != NoSys && g.Then != NotSupported && g.Then != Thread && g.Then != Ask {
 			return fmt.Errorf("group %q: no rule may have the action %s: calls without a rule are denied anyway", g.Name, g.Then)
 		}
 		if len(g.Rules) == 0 {

@@ -81,15 +81,7 @@ func commandProcesses() []Group {
 			"pidfd_open", "pidfd_send_signal",
 		)},
 
-		// Threads and processes of every kind, but no namespaces and no flags for
-		// tracers (CLONE_PTRACE, CLONE_UNTRACED). CLONE_PARENT is excluded because
-		// it makes the child a child of the caller's parent: the supervisor would get
-		// children that it did not start. Bit 7 is free: for clone it is part of the
-		// exit signal, and CLONE_NEWTIME exists only in unshare and clone3.
-		{"new process", Allow, []Rule{{"clone", Where{ignoring(0,
-			cloneSignalMask|cloneVM|cloneFS|cloneFiles|cloneSighand|clonePIDFD|cloneVfork|
-				cloneThread|cloneSysVSem|cloneSetTLS|cloneParentSetTID|cloneChildClearTID|
-				cloneDetached|cloneChildSetTID|cloneIO, 0)}}}},
+		{"new process", Allow, []Rule{{"clone", plainClone}}},
 
 		// Timers that send signals (timeout, Go's profiler). RLIMIT_SIGPENDING
 		// counts them.
@@ -135,6 +127,16 @@ func commandProcesses() []Group {
 		}},
 	}
 }
+
+// plainClone allows threads and processes of every kind, but no namespaces and no flags
+// for tracers (CLONE_PTRACE, CLONE_UNTRACED). CLONE_PARENT is excluded because it makes
+// the child a child of the caller's parent: the supervisor would get children that it
+// did not start. Bit 7 is free: for clone it is part of the exit signal, and
+// CLONE_NEWTIME exists only in unshare and clone3.
+var plainClone = Where{ignoring(0,
+	cloneSignalMask|cloneVM|cloneFS|cloneFiles|cloneSighand|clonePIDFD|cloneVfork|
+		cloneThread|cloneSysVSem|cloneSetTLS|cloneParentSetTID|cloneChildClearTID|
+		cloneDetached|cloneChildSetTID|cloneIO, 0)}
 
 // commandFiles: operations on files and descriptors that scripts do not have. The mounts
 // decide which files: a private root and the workspace.

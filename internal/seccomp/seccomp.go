@@ -48,6 +48,10 @@ func Program(profile Profile, mode Mode) ([]byte, error) {
 		notify, errno = commandNotify, commandErrno
 	case Watched:
 		notify, errno = watchedNotify, watchedErrno
+	case Shared:
+		notify, errno = sharedNotify, sharedErrno
+	case Unscoped:
+		notify, errno = unscopedNotify, unscopedErrno
 	default:
 		return nil, fmt.Errorf("seccomp: unknown profile %q (want one of %q)", profile, Profiles())
 	}

@@ -3,6 +3,7 @@
 package seccomp_test
 
 import (
+	"slices"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -233,9 +234,22 @@ var scriptNever = []string{
 	"chown", "fchown", "fchownat", "lchown", "sync", "syncfs", "mlock", "mlockall",
 }
 
+// sharedNever are the calls that reach the host without a namespace, and unscopedNever those
+// that reach its processes.
+var (
+	sharedNever = []string{
+		"memfd_create", "shmget", "shmat", "semget", "msgget", "mq_open", "bind", "listen", "connect", "inotify_add_watch",
+		"chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "fchown", "lchown", "fchownat", "utime", "utimes", "futimesat", "utimensat",
+	}
+	unscopedNever = []string{
+		"kill", "tkill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "pidfd_open", "pidfd_send_signal", "setsid", "setpgid",
+	}
+)
+
 func TestNeverAllowed(t *testing.T) {
 	never := map[seccomp.Profile][]string{
 		seccomp.Script: scriptNever, seccomp.Command: commandNever, seccomp.Watched: append(commandNever, "memfd_create"),
+		seccomp.Shared: slices.Concat(commandNever, sharedNever), seccomp.Unscoped: slices.Concat(commandNever, sharedNever, unscopedNever),
 	}
 	inEachProfile(t, func(t *testing.T, profile seccomp.Profile) {
 		all := machines(t, profile)

@@ -97,13 +97,14 @@ func ruleSets(arch string, mode seccomp.Mode, deny gseccomp.Action, groups []sec
 	actions := map[seccomp.Action]gseccomp.Action{
 		seccomp.Allow:  gseccomp.Allow,
 		seccomp.Thread: thread,
+		seccomp.Ask:    deny,
 		seccomp.NoSys:  gseccomp.ReturnError.Code(_ENOSYS),
 
 		seccomp.NotSupported: gseccomp.ReturnError.Code(_EOPNOTSUPP),
 	}
 	var sets []gseccomp.RuleSet
 	// No two sets match the same call (Validate), so their order does not matter.
-	for _, then := range []seccomp.Action{seccomp.Allow, seccomp.Thread, seccomp.NoSys, seccomp.NotSupported} {
+	for _, then := range []seccomp.Action{seccomp.Allow, seccomp.Thread, seccomp.Ask, seccomp.NoSys, seccomp.NotSupported} {
 		conditions := make(map[int][]seccomp.Condition)
 		for _, g := range groups {
 			if g.Then != then {
