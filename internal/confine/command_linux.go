@@ -67,6 +67,10 @@ func (p *program) command(spec Spec, have belongings) {
 	}
 	p.step("open /proc", true)
 	p.give("/proc", gifts.add())
+	if c.MakeScratch {
+		p.step("private directory", false)
+		p.call(unix.SYS_MKDIRAT, atCWD, p.text(c.Scratch), 0o700)
+	}
 	p.step("open "+c.Scratch, true)
 	p.give(c.Scratch, gifts.add())
 	if c.NewTerminal {
@@ -90,9 +94,10 @@ func (p *program) command(spec Spec, have belongings) {
 		p.enterOwnUserNamespace(spec.Plan)
 	}
 	p.dropPrivileges(spec)
+	late := newLateWalls(spec)
 	p.step("landlock", false)
 	if spec.Plan.Landlock > 0 {
-		p.landlock(c.Landlock)
+		p.landlock(c.Landlock, late)
 	}
 	// The command will have our user.
 	if !p.shared {
@@ -101,16 +106,20 @@ func (p *program) command(spec Spec, have belongings) {
 	}
 	// After the last change of the user, which clears it.
 	p.step("die with the Runner", false)
-	p.call(unix.SYS_PRCTL, unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL))
-	if c.Terminal {
-		p.step("terminal", false)
-		p.call(unix.SYS_IOCTL, 0, unix.TIOCSCTTY, 0)
+	if late != nil {
+		p.adoptOrphans(late)
+	} else {
+		p.call(unix.SYS_PRCTL, unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL))
+		if c.Terminal {
+			p.step("terminal", false)
+			p.call(unix.SYS_IOCTL, 0, unix.TIOCSCTTY, 0)
+		}
+		p.step("seccomp", false)
+		p.seccomp(spec.Plan.Seccomp, c.Filter, &gifts)
 	}
-	p.step("seccomp", false)
-	p.seccomp(spec.Plan.Seccomp, c.Filter, &gifts)
 	// This fails if the Runner died before the death signal was set.
 	p.step("hand over", false)
-	p.send(gifts)
+	p.send(gifts, late)
 	// The init gets these limits too, and the command inherits them. Not before: the
 	// gifts have numbers above what a command may use.
 	p.step("limits", false)
@@ -124,8 +133,12 @@ func (p *program) command(spec Spec, have belongings) {
 		p.call(unix.SYS_DUP3, uintptr(fd), uintptr(FirstKeptFD+i), 0)
 		stay = append(stay, FirstKeptFD+i)
 	}
+	if late != nil && late.ruleset {
+		p.call(unix.SYS_DUP3, lateFD, rulesetFD, 0)
+		stay = append(stay, rulesetFD)
+	}
 	p.closeAllBut(FirstKeptFD, stay...)
-	p.call(unix.SYS_EXECVEAT, initFD, p.text(""), p.texts([]string{"cordon-init"}), p.texts(nil), unix.AT_EMPTY_PATH)
+	p.call(unix.SYS_EXECVEAT, initFD, p.text(""), p.texts(append([]string{"cordon-init"}, late.initArguments()...)), p.texts(nil), unix.AT_EMPTY_PATH)
 }
 
 // atMost lowers a limit to what may be set: the Runner's own limits cannot be exceeded.
@@ -157,7 +170,7 @@ func (p *program) move(lender int, fd uintptr) {
 	p.call(unix.SYS_CLOSE, 0).borrow(lender, 0)
 }
 
-func (p *program) send(g gifts) {
+func (p *program) send(g gifts, late *lateWalls) {
 	data := &[1]byte{readyMark}
 	fds := make([]int, g)
 	for i := range fds {
@@ -167,7 +180,10 @@ func (p *program) send(g gifts) {
 	vector := &unix.Iovec{Base: &data[0], Len: 1}
 	message := &unix.Msghdr{Iov: vector, Iovlen: 1, Control: &rights[0]}
 	message.SetControllen(len(rights))
-	p.call(unix.SYS_SENDMSG, ControlFD, keep(p, message), unix.MSG_NOSIGNAL)
+	sent := p.call(unix.SYS_SENDMSG, ControlFD, keep(p, message), unix.MSG_NOSIGNAL)
+	if late != nil {
+		sent.accept(unix.EPIPE) // without a Runner, the init cleans up
+	}
 	p.call(unix.SYS_CLOSE_RANGE, firstGiftFD, firstGiftFD+uintptr(g)-1, 0)
 }
 
@@ -222,18 +238,27 @@ type pathBeneath struct {
 	parent int32
 }
 
-func (p *program) landlock(set landlock.Ruleset) {
+// landlock makes a ruleset, and applies it unless that is done later.
+func (p *program) landlock(set landlock.Ruleset, late *lateWalls) {
 	const rulePathBeneath = 1
 	attr := append([]uint64{}, set.Handled...)
 	p.call(unix.SYS_LANDLOCK_CREATE_RULESET, keep(p, &attr[0]), uintptr(len(attr)*8), 0)
 	ruleset := p.last()
 	for _, rule := range set.Rules {
 		beneath := &pathBeneath{access: rule.Access}
-		p.open(rule.Path, unix.O_PATH, 0)
+		how := &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC}
+		if rule.Exact {
+			how.Resolve = unix.RESOLVE_NO_SYMLINKS
+		}
+		p.call(unix.SYS_OPENAT2, atCWD, p.text(rule.Path), keep(p, how), unix.SizeofOpenHow)
 		opened := p.last()
 		p.calls[opened].store = &beneath.parent
 		p.call(unix.SYS_LANDLOCK_ADD_RULE, 0, rulePathBeneath, keep(p, beneath), 0).borrow(ruleset, 0)
 		p.call(unix.SYS_CLOSE, 0).borrow(opened, 0)
+	}
+	if late != nil {
+		p.move(ruleset, lateFD)
+		return
 	}
 	p.call(unix.SYS_LANDLOCK_RESTRICT_SELF, 0, 0).borrow(ruleset, 0)
 	p.call(unix.SYS_CLOSE, 0).borrow(ruleset, 0)

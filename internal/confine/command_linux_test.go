@@ -179,7 +179,9 @@ func TestLongCommandLine(t *testing.T) {
 	if want := strings.Join(argv[1:], " ") + "\n"; text != want || end.Status == nil || *end.Status != 0 {
 		t.Errorf("%d bytes, want %d: %+v", len(text), len(want), end)
 	}
-	if _, err := encodeOrder("/bin/echo", []string{strings.Repeat("x", maxOrder)}, nil); !errors.Is(err, ErrLongOrder) {
+	o := newOrder(nil)
+	o.texts([]string{strings.Repeat("x", maxOrder)})
+	if _, _, err := o.encode(); !errors.Is(err, ErrLongOrder) {
 		t.Errorf("more than an init takes: %v", err)
 	}
 }

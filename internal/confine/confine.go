@@ -51,11 +51,14 @@ type Command struct {
 	Init int
 	// Kept are a few descriptors that the command inherits, from FirstKeptFD on.
 	Kept []int
-	// Scratch is where its /tmp is while the sandbox is built.
-	Scratch string
-	// Landlock and Filter are the last walls.
-	Landlock landlock.Ruleset
-	Filter   []byte
+	// Scratch is where its /tmp is while the sandbox is built. With MakeScratch the child
+	// makes that directory.
+	Scratch     string
+	MakeScratch bool
+	// Landlock and Filter are the last walls. Extra is a filter in addition, without a
+	// listener; nil means none.
+	Landlock      landlock.Ruleset
+	Filter, Extra []byte
 	// ProxyPort asks for a listening socket on its loopback.
 	ProxyPort int
 	// Owners makes the files on a mount with MapOwner belong to the guest.
@@ -82,11 +85,15 @@ const (
 
 	// FirstKeptFD is the first descriptor that a command has besides its streams.
 	FirstKeptFD = initControlFD + 1
-	// initControlFD is the control socket of a command's init.
+	// initControlFD is the control socket of a command's init. An init without a pid
+	// namespace also has the Landlock ruleset of the command.
 	initControlFD = 3
+	rulesetFD     = initControlFD + 1
 	// initFD and firstGiftFD are used while the sandbox of a command is built.
 	initFD      = 1021
 	firstGiftFD = 1015
+	// lateFD is used for what becomes rulesetFD.
+	lateFD = 1018
 	// Inherited descriptors must not have the numbers that the child assigns: not those
 	// below the first, and not those from the first to the last reserved.
 	maxKept                     = 4

@@ -22,7 +22,7 @@ func (p Plan) Exposure() seccomp.Exposure {
 }
 
 // closes names the wall that covers a gap of an older Landlock, or "".
-func (p Plan) closes(gap landlock.Gap, command bool) policy.Wall {
+func (p Plan) closes(gap landlock.Gap, in Inputs) policy.Wall {
 	first := func(walls ...policy.Wall) policy.Wall {
 		for _, w := range walls {
 			if _, known := p.Walls[w]; !known {
@@ -43,7 +43,7 @@ func (p Plan) closes(gap landlock.Gap, command bool) policy.Wall {
 		return first(policy.WallPID, policy.WallSeccomp)
 	}
 	// A command may use sockets, so its filter does not replace a network namespace.
-	if command {
+	if in.Command && !in.Shared {
 		return first(policy.WallNet)
 	}
 	return first(policy.WallNet, policy.WallSeccomp)
@@ -51,13 +51,13 @@ func (p Plan) closes(gap landlock.Gap, command bool) policy.Wall {
 
 // weighLandlock reports what this Landlock lacks. It removes the wall from the report if
 // files could still be truncated.
-func (p *Plan) weighLandlock(command bool) {
+func (p *Plan) weighLandlock(in Inputs) {
 	if p.Landlock == 0 {
 		return
 	}
 	var gaps []string
 	for _, gap := range landlock.Gaps(p.Landlock) {
-		closer := p.closes(gap, command)
+		closer := p.closes(gap, in)
 		switch {
 		case closer != "":
 			gaps = append(gaps, fmt.Sprintf("%s (%s does)", gap, closer))

@@ -11,16 +11,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A command is the second process of its pid namespace. The first is cordon's init: the
-// kernel delivers no signal to the first process that it has no handler for, and makes it
-// the parent of every orphan.
+// A command is the child of cordon's init, which is the parent of every orphan.
 //
-// The init reads an order from the control socket, forks, and executes the order's program
-// in the child. If that fails, the child sends the error in 8 bytes. Then the init waits
-// for processes to end. When the command ends, which has pid 2, the init sends its status
-// in 4 bytes and exits, and the kernel kills all other processes of the namespace.
+// The init reads an order from the control socket and forks. The child makes the system
+// calls of the order, the last of which executes the command. If one fails, the child sends
+// the error and the call in 16 bytes. The init waits for processes to end. When the command
+// ends, it sends the status in 4 bytes, and all other processes end too:
 //
-// The init is two hundred bytes of machine code in its own ELF file, not a copy of the
+//   - In a pid namespace the init is the first process. It exits, and the kernel kills the
+//     others. No signal that it has no handler for reaches it.
+//   - Otherwise all signals are blocked, and it is a subreaper. It kills all processes of the
+//     command with one call, and waits for them. It does so too at SIGUSR1, from the Runner,
+//     and at SIGTERM, from the kernel when the Runner has died; then it executes the program
+//     in its arguments, which removes the command's private directory. See late_linux.go.
+//
+// The init is a few hundred bytes of machine code in its own ELF file, not a copy of the
 // Runner: a process next to a guest should contain nothing of value, and it is forked for
 // every command. Its source is init/amd64.s and init/arm64.s.
 //
@@ -83,21 +88,25 @@ func OpenInit() (int, error) {
 // ErrLongOrder means that the arguments are longer than any program can have.
 var ErrLongOrder = errors.New("the command line is too long")
 
-// Execute makes the init of a sandbox execute a program.
+// Execute makes the init of a sandbox execute a program. The walls that are still missing
+// are set up first; then Listener returns the seccomp listener.
 func (p *Process) Execute(program string, argv, env []string) error {
-	order, err := encodeOrder(program, argv, env)
+	o := newOrder(p.late)
+	o.call("execute "+program, unix.SYS_EXECVE, o.text(program), o.texts(argv), o.texts(env))
+	data, calls, err := o.encode()
 	if err != nil {
 		return err
 	}
+	p.order.Store(&sentOrder{o.steps, calls})
 	awaitForks()
-	for len(order) > 0 {
-		part := order[:min(len(order), orderPart)]
+	for len(data) > 0 {
+		part := data[:min(len(data), orderPart)]
 		if err := unix.Send(p.Control, part, unix.MSG_NOSIGNAL); errors.Is(err, unix.EINTR) {
 			continue
 		} else if err != nil {
 			return fmt.Errorf("control socket: %w", err)
 		}
-		order = order[len(part):]
+		data = data[len(part):]
 	}
 	return nil
 }
@@ -110,36 +119,105 @@ func awaitForks() {
 	defer syscall.ForkLock.RUnlock()
 }
 
-// encodeOrder encodes an order as the init has it in memory: its length; the addresses of
-// the program's path, the arguments and the environment; and the data at these addresses.
-func encodeOrder(program string, argv, env []string) ([]byte, error) {
-	const head = 4 * 8
-	arrays := head + 8*(len(argv)+1+len(env)+1)
-	size := arrays + len(program) + 1
-	for _, list := range [][]string{argv, env} {
-		for _, text := range list {
-			size += len(text) + 1
-		}
+// order is what the init has in memory: its size, the address of the child's calls, the
+// signals to wait for, what to kill, what the calls point to, and the calls.
+type order struct {
+	data  []byte
+	calls [][7]uint64
+	steps []string // a name for each call
+	room  int
+}
+
+const (
+	orderHead     = 4 * 8
+	orderCallSize = 7 * 8 // CALL_SIZE in init/init.h
+)
+
+// newOrder begins an order with the last walls of the command, if there are any.
+func newOrder(late *lateWalls) *order {
+	o := &order{data: make([]byte, orderHead, 1024), room: maxOrder - orderHead}
+	if late != nil {
+		late.add(o)
 	}
-	if size > maxOrder {
-		return nil, ErrLongOrder
+	return o
+}
+
+// add appends data, and returns its address in the init.
+func (o *order) add(data ...byte) (address uint64) {
+	address = orderBase + uint64(len(o.data))
+	if o.room -= len(data); o.room >= 0 {
+		o.data = append(o.data, data...)
 	}
-	order := make([]byte, arrays, size)
-	putWord := func(at, value int) { binary.NativeEndian.PutUint64(order[at:], uint64(value)) }
-	addText := func(s string) (address int) {
-		address = orderBase + len(order)
-		order = append(append(order, s...), 0)
-		return address
+	return address
+}
+
+// words appends numbers, at an address that is a multiple of 8.
+func (o *order) words(values ...uint64) (address uint64) {
+	o.add(make([]byte, -len(o.data)&7)...)
+	data := make([]byte, 0, 8*len(values))
+	for _, value := range values {
+		data = binary.NativeEndian.AppendUint64(data, value)
 	}
-	putWord(0, size)
-	putWord(8, addText(program))
-	putWord(16, orderBase+head)
-	putWord(24, orderBase+head+8*(len(argv)+1))
-	for i, s := range argv {
-		putWord(head+8*i, addText(s))
+	return o.add(data...)
+}
+
+// text appends a C string, and texts an array of them.
+func (o *order) text(s string) (address uint64) { return o.add(append([]byte(s), 0)...) }
+
+func (o *order) texts(list []string) (address uint64) {
+	array := make([]uint64, 0, len(list)+1)
+	for _, s := range list {
+		array = append(array, o.text(s))
 	}
-	for i, s := range env {
-		putWord(head+8*(len(argv)+1+i), addText(s))
+	return o.words(append(array, 0)...)
+}
+
+// call appends a system call of the child.
+func (o *order) call(step string, number uint64, args ...uint64) {
+	c := [7]uint64{number}
+	copy(c[1:], args)
+	o.calls, o.steps = append(o.calls, c), append(o.steps, step)
+}
+
+// encode returns the bytes that the init reads, and the address of the calls.
+func (o *order) encode() (data []byte, address uint64, err error) {
+	var calls []uint64
+	for _, c := range o.calls {
+		calls = append(calls, c[:]...)
 	}
-	return order, nil
+	address = o.words(calls...)
+	if o.room < 0 {
+		return nil, 0, ErrLongOrder
+	}
+	o.set(0, uint64(len(o.data)))
+	o.set(1, address)
+	return o.data, address, nil
+}
+
+// set sets one of the first numbers.
+func (o *order) set(word int, value uint64) { binary.NativeEndian.PutUint64(o.data[8*word:], value) }
+
+// wait makes the init wait for these signals, and kill the target in the end.
+func (o *order) wait(awaited uint64, target int) {
+	o.set(2, awaited)
+	o.set(3, uint64(target))
+}
+
+// sentOrder is what is needed to read an error of the child.
+type sentOrder struct {
+	steps []string
+	calls uint64 // their address
+}
+
+// failure parses the message of a child whose call failed. last says that it was the one
+// that executes the command.
+func (s *sentOrder) failure(message []byte) (step string, errno syscall.Errno, last bool) {
+	if s == nil || len(message) != 16 {
+		return "", 0, false
+	}
+	call := (binary.NativeEndian.Uint64(message[8:]) - s.calls) / orderCallSize
+	if call >= uint64(len(s.steps)) {
+		return "", 0, false
+	}
+	return s.steps[call], syscall.Errno(binary.NativeEndian.Uint64(message)), call == uint64(len(s.steps))-1
 }

@@ -134,8 +134,9 @@ type Inputs struct {
 	// Files lists the files of the host that a guest needs: those of an interpreter, or
 	// of the system.
 	Files []Mount
-	// Command says that the guest is a command, which may start others.
-	Command bool
+	// Command says that the guest is a command, which may start others. Shared says that
+	// it gets no namespaces: a filter made for that, Landlock and the Runner replace them.
+	Command, Shared bool
 	// Masks hide what /proc of a command reveals about the host.
 	Masks []Mount
 	// Without removes walls. Tests use it to show that each wall matters.
@@ -146,6 +147,9 @@ type Inputs struct {
 // and the host cannot provide is an error that names the wall, the reason and the remedy.
 func Make(in Inputs) (Plan, error) {
 	f := in.Features
+	if in.Shared && f.UserNS.OK {
+		f.UserNS = hostfeature.No("jail: landlock uses no namespaces", "jail: native")
+	}
 	without := func(w policy.Wall) bool { return slices.Contains(in.Without, w) }
 	p := Plan{
 		UID: f.UID, GID: f.GID, Inside: Nobody,
@@ -184,7 +188,7 @@ func Make(in Inputs) (Plan, error) {
 	ns(policy.WallUser, CloneNewUser, "")
 	ns(policy.WallMount, CloneNewNS, "private root and "+Scratch)
 	ns(policy.WallPID, CloneNewPID, "a namespace for each run")
-	if in.hostNetwork() {
+	if in.hostNetwork() && !in.Shared {
 		wall(policy.WallNet, hostfeature.No("the policy leaves commands the host's network (egress: "+string(in.Policy.Egress)+")", "egress: strict"), func() {})
 	} else {
 		ns(policy.WallNet, CloneNewNet, networkDetail(in))
@@ -207,6 +211,9 @@ func Make(in Inputs) (Plan, error) {
 		p.Readable = readable(in)
 	}
 	wall(policy.WallLandlock, f.Landlock, func() { p.Landlock = f.LandlockABI })
+	if in.Shared && !f.SeccompNotify.OK {
+		f.Seccomp = f.SeccompNotify
+	}
 	wall(policy.WallSeccomp, f.Seccomp, func() {
 		p.Seccomp = SeccompErrno
 		if f.SeccompNotify.OK {
@@ -216,7 +223,7 @@ func Make(in Inputs) (Plan, error) {
 	if gaps := p.unlimited(f); len(gaps) > 0 && p.Rlimits && !in.Command {
 		p.Walls[policy.WallRlimit] = policy.EnforcedWall(strings.Join(gaps, "; "))
 	}
-	p.weighLandlock(in.Command)
+	p.weighLandlock(in)
 	wall(policy.WallCgroup, f.Cgroup, func() { p.Cgroup = true })
 
 	if len(in.Without) > 0 {
@@ -257,10 +264,14 @@ func networkDetail(in Inputs) string {
 }
 
 // required lists the walls that must stand. A command may start processes and use
-// sockets, so seccomp and Landlock do not replace its namespaces.
+// sockets, so seccomp and Landlock do not replace its namespaces, unless it is a shared
+// one.
 func (in Inputs) required() []policy.Wall {
 	if !in.Command {
 		return in.Policy.Required()
+	}
+	if in.Shared {
+		return append([]policy.Wall{policy.WallLandlock}, in.Policy.Required()...)
 	}
 	required := append([]policy.Wall{policy.WallUser, policy.WallMount, policy.WallPID}, in.Policy.Required()...)
 	for i, w := range required {

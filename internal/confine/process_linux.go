@@ -2,6 +2,7 @@ package confine
 
 import (
 	"sync"
+	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 )
@@ -14,6 +15,8 @@ type Process struct {
 	Control int
 
 	program *program
+	late    *lateWalls // nil if all walls stand before the order
+	order   atomic.Pointer[sentOrder]
 
 	mu     sync.Mutex // prevents a signal to a reaped pid
 	reaped bool
@@ -22,12 +25,17 @@ type Process struct {
 	usage  unix.Rusage
 }
 
-// Kill ends the process, if it still exists.
+// Kill ends the process and everything that it started, if it still exists. An init without
+// a pid namespace must end its processes itself, once it has an order.
 func (p *Process) Kill() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	signal := unix.SIGKILL
+	if p.late != nil && p.order.Load() != nil {
+		signal = unix.SIGUSR1
+	}
 	if !p.reaped {
-		_ = unix.Kill(p.Pid, unix.SIGKILL) // ESRCH: it is a zombie
+		_ = unix.Kill(p.Pid, signal) // ESRCH: it is a zombie
 	}
 }
 

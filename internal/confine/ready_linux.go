@@ -47,19 +47,37 @@ func (p *Process) Ready(c *Command, mode SeccompMode) (Handles, error) {
 	if c.NewTerminal {
 		want = append(want, &handles.Terminal)
 	}
-	if mode == SeccompNotify {
+	if mode == SeccompNotify && p.late == nil {
 		want = append(want, &handles.Listener)
 	}
+	return handles, p.receiveHandles(want, &handles)
+}
+
+// Listener returns the seccomp listener of a command whose last walls are set up when it is
+// executed; -1 if it has none.
+func (p *Process) Listener() (int, error) {
+	handles := NoHandles
+	if p.late == nil || p.late.mode != SeccompNotify {
+		return -1, nil
+	}
+	return handles.Listener, p.receiveHandles([]*int{&handles.Listener}, &handles)
+}
+
+// receiveHandles receives a message with descriptors.
+func (p *Process) receiveHandles(want []*int, handles *Handles) error {
 	data, rights := make([]byte, 64), make([]byte, unix.CmsgSpace(4*len(want)))
 	n, size, err := p.receive(data, rights)
 	if err != nil {
-		return handles, fmt.Errorf("control socket: %w", err)
+		return fmt.Errorf("control socket: %w", err)
 	}
 	if failure, failed := p.Failure(data[:n]); failed {
-		return handles, failure
+		return failure
+	}
+	if step, errno, _ := p.order.Load().failure(data[:n]); step != "" {
+		return setupError(step, errno, false)
 	}
 	if n != 1 || data[0] != readyMark {
-		return handles, errors.New("the sandbox ended while it was set up")
+		return errors.New("the sandbox ended while it was set up")
 	}
 	fds, err := descriptorsIn(rights[:size])
 	for i, fd := range fds {
@@ -74,9 +92,9 @@ func (p *Process) Ready(c *Command, mode SeccompMode) (Handles, error) {
 	}
 	if err != nil {
 		handles.Close()
-		return handles, fmt.Errorf("control socket: %w", err)
+		return fmt.Errorf("control socket: %w", err)
 	}
-	return handles, nil
+	return nil
 }
 
 func (p *Process) receive(data, rights []byte) (n, size int, err error) {
@@ -119,6 +137,7 @@ func (p *Process) End() (CommandEnd, error) {
 		if failure, failed := p.Failure(data[:n]); failed {
 			return end, failure
 		}
+		step, errno, last := p.order.Load().failure(data[:n])
 		switch {
 		case err != nil:
 			return end, fmt.Errorf("control socket: %w", err)
@@ -127,8 +146,10 @@ func (p *Process) End() (CommandEnd, error) {
 		case n == 4 && end.Status == nil:
 			status := unix.WaitStatus(binary.NativeEndian.Uint32(data))
 			end.Status = &status
-		case n == 8:
-			end.Failure = syscall.Errno(binary.NativeEndian.Uint64(data))
+		case last:
+			end.Failure = errno
+		case step != "":
+			return end, setupError(step, errno, false)
 		}
 	}
 }

@@ -60,7 +60,7 @@ func Start(spec Spec) (*Process, error) {
 		unix.Close(pair[0])
 		return nil, err
 	}
-	process.Control = pair[0]
+	process.Control, process.late = pair[0], newLateWalls(spec)
 	if err = unwritten; err == nil {
 		err = process.release(spec, translated, messages)
 	}

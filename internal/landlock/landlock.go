@@ -55,6 +55,8 @@ type Rule struct {
 	Access Access
 	// File is true if the path is not a directory.
 	File bool
+	// Exact means that no part of the path may be a symlink.
+	Exact bool
 }
 
 // Ruleset has the arguments of the worker's system calls.

@@ -76,7 +76,10 @@ func (q Question) Refuse(fd int, errno unix.Errno) {
 }
 
 // Succeed answers with success.
-func (q Question) Succeed(fd int) { respond(fd, seccompNotifResp{id: q.ID}) }
+func (q Question) Succeed(fd int) { q.Return(fd, 0) }
+
+// Return answers with a result.
+func (q Question) Return(fd, value int) { respond(fd, seccompNotifResp{id: q.ID, val: int64(value)}) }
 
 // Give answers with a descriptor: the caller gets a copy of ours, and the call returns
 // its number.

@@ -129,7 +129,7 @@ func parse(listing string) ([]instruction, error) {
 	if len(head) != 1 || head[0][1] != strconv.Itoa(len(code)) {
 		return nil, fmt.Errorf("the listing has %d bytes of code, and its header is %q", len(code), head)
 	}
-	// Functions are padded with zeros. The last instruction, a system call, does
+	// Functions are padded with zeros. The last instruction, a jump backward, does
 	// not end in one.
 	code = bytes.TrimRight(code, "\x00")
 

@@ -1,22 +1,24 @@
-// The init of a command's pid namespace, for x86-64. init_linux.go in package
-// confine says what it is for; go generate turns this file into
-// init_linux_amd64.go there.
+// The init of a command, for x86-64. init_linux.go in package confine says what it
+// is for; go generate turns this file into init_linux_amd64.go there.
 //
 // Go's assembler writes operands from source to destination, and compares from
 // left to right. A system call has its number in AX and its arguments in DI, SI,
-// DX and R10; it answers in AX (an error is -errno) and changes CX and R11. R12
-// and BX keep their values.
+// DX, R10, R8 and R9; it answers in AX (an error is -errno) and changes CX and R11.
+// BX and R12 to R14 keep their values.
 
 #include "init.h"
 
-#define SYS_READ        0
-#define SYS_WRITE       1
-#define SYS_FORK        57
-#define SYS_EXECVE      59
-#define SYS_WAIT4       61
-#define SYS_FCNTL       72
-#define SYS_EXIT_GROUP  231
-#define SYS_CLOSE_RANGE 436
+#define SYS_READ            0
+#define SYS_WRITE           1
+#define SYS_RECVFROM        45
+#define SYS_FORK            57
+#define SYS_EXECVE          59
+#define SYS_WAIT4           61
+#define SYS_KILL            62
+#define SYS_FCNTL           72
+#define SYS_RT_SIGTIMEDWAIT 128
+#define SYS_EXIT_GROUP      231
+#define SYS_CLOSE_RANGE     436
 
 TEXT init(SB), NOSPLIT|NOFRAME, $0
 	// fcntl(CONTROL, F_SETFD, FD_CLOEXEC): the command must not get the socket.
@@ -38,7 +40,7 @@ more:
 	MOVL $ORDER_PART, DX
 	SYSCALL
 	TESTQ AX, AX
-	JLE  gone // the Runner is gone, or gave up
+	JLE  clean // the Runner is gone, or gave up
 	ADDQ AX, BX
 	CMPQ BX, ORDER_SIZE(R12)
 	JCS  more // BX < size, unsigned
@@ -47,33 +49,60 @@ more:
 	MOVL $SYS_FORK, AX
 	SYSCALL
 	TESTQ AX, AX
-	JMI  gone
+	JMI  fail
 	JNE  wait
 
-	// The child: execve(program, argv, env)
-	MOVL $SYS_EXECVE, AX
-	MOVQ ORDER_PROGRAM(R12), DI
-	MOVQ ORDER_ARGV(R12), SI
-	MOVQ ORDER_ENV(R12), DX
-	SYSCALL
+	// The child makes the calls of the order. The last is execve, which returns
+	// only if it failed.
+	MOVQ ORDER_CALLS(R12), BX // BX: the call
 
-	// It failed: write(CONTROL, &errno, 8). Eight bytes are an error, four a
+next:
+	MOVQ 0(BX), AX
+	MOVQ 8(BX), DI
+	MOVQ 16(BX), SI
+	MOVQ 24(BX), DX
+	MOVQ 32(BX), R10
+	MOVQ 40(BX), R8
+	MOVQ 48(BX), R9
+	SYSCALL
+	TESTQ AX, AX
+	JMI  failed
+	ADDQ $CALL_SIZE, BX
+	JMP  next
+
+failed:
+	// write(CONTROL, {errno, call}, 16). Sixteen bytes are an error, four a
 	// status.
 	NEGQ AX
 	MOVQ AX, (R12)
+	MOVQ BX, 8(R12)
 	MOVL $SYS_WRITE, AX
 	MOVL $CONTROL, DI
 	MOVQ R12, SI
-	MOVL $8, DX
+	MOVL $16, DX
+	SYSCALL
+	JMP  fail
+
+clean:
+	// execve(argument, &argument, NULL): the Runner is gone, so a program removes
+	// what it would have removed, if there is anything.
+	MOVQ ARGUMENT(SP), DI
+	TESTQ DI, DI
+	JEQ  fail
+	MOVL $SYS_EXECVE, AX
+	LEAQ ARGUMENT(SP), SI
+	XORL DX, DX
 	SYSCALL
 
-gone:
+fail:
 	// exit_group(NO_COMMAND)
 	MOVL $SYS_EXIT_GROUP, AX
 	MOVL $NO_COMMAND, DI
 	SYSCALL
 
 wait:
+	MOVQ AX, R13 // R13: the command
+
 	// The init: close_range(0, 2, 0). The streams belong to the command alone, so
 	// that the Runner sees their end with it.
 	MOVL $SYS_CLOSE_RANGE, AX
@@ -81,17 +110,19 @@ wait:
 	MOVL $2, SI
 	XORL DX, DX
 	SYSCALL
+	CMPQ ORDER_AWAITED(R12), $0
+	JNE  await
 
 again:
-	// wait4(-1, ORDER, 0, NULL): the command, or an orphan, which needs nothing
-	// more than this.
+	// In a pid namespace: wait4(-1, ORDER, 0, NULL), for the command, or an
+	// orphan, which needs nothing more than this.
 	MOVL $SYS_WAIT4, AX
 	MOVQ $-1, DI
 	MOVQ R12, SI
 	XORL DX, DX
 	XORL R10, R10
 	SYSCALL
-	CMPQ AX, $COMMAND
+	CMPQ AX, R13
 	JEQ  ended
 	TESTQ AX, AX
 	JPL  again
@@ -105,8 +136,84 @@ ended:
 	MOVQ R12, SI
 	MOVL $4, DX
 	SYSCALL
+	CMPQ ORDER_AWAITED(R12), $0
+	JNE  sweep
 
-	// exit_group(0), and the kernel kills what is left in the namespace.
+exit:
+	// exit_group(0). In a pid namespace the kernel kills what is left there.
 	MOVL $SYS_EXIT_GROUP, AX
 	XORL DI, DI
 	SYSCALL
+
+await:
+	// rt_sigtimedwait(&awaited, NULL, NULL, 8): a process has ended, the Runner has
+	// died (SIGTERM), or it wants to end them all (SIGUSR1).
+	MOVL $SYS_RT_SIGTIMEDWAIT, AX
+	LEAQ ORDER_AWAITED(R12), DI
+	XORL SI, SI
+	XORL DX, DX
+	MOVL $8, R10
+	SYSCALL
+	MOVQ AX, R14 // R14: the signal
+	CMPQ AX, $SIGTERM
+	JEQ  sweep
+	CMPQ AX, $SIGUSR1
+	JEQ  sweep
+
+reap:
+	// wait4(-1, ORDER, WNOHANG, NULL), for all that have ended.
+	MOVL $SYS_WAIT4, AX
+	MOVQ $-1, DI
+	MOVQ R12, SI
+	MOVL $WNOHANG, DX
+	XORL R10, R10
+	SYSCALL
+	CMPQ AX, R13
+	JEQ  ended
+	TESTQ AX, AX
+	JGT  reap
+	JMP  await
+
+sweep:
+	// kill(target, SIGKILL). The child has made a process group, which has its
+	// number.
+	MOVL $SYS_KILL, AX
+	MOVQ ORDER_TARGET(R12), DI
+	TESTQ DI, DI
+	JNE  all
+	SUBQ R13, DI
+
+all:
+	MOVL $SIGKILL, SI
+	SYSCALL
+
+	// wait4(-1, ORDER, 0, NULL), until there are none. The children of one that has
+	// ended are now the init's.
+	MOVL $SYS_WAIT4, AX
+	MOVQ $-1, DI
+	MOVQ R12, SI
+	XORL DX, DX
+	XORL R10, R10
+	SYSCALL
+	CMPQ AX, R13
+	JEQ  ended
+	TESTQ AX, AX
+	JPL  sweep
+	CMPQ AX, $-EINTR
+	JEQ  sweep
+
+	// The Runner has died, or is doing so. recvfrom(CONTROL, ORDER, 1, DONTWAIT,
+	// NULL, NULL) has nothing to read, unless it is gone.
+	CMPQ R14, $SIGTERM
+	JEQ  clean
+	MOVL $SYS_RECVFROM, AX
+	MOVL $CONTROL, DI
+	MOVQ R12, SI
+	MOVL $1, DX
+	MOVL $DONTWAIT, R10
+	XORL R8, R8
+	XORL R9, R9
+	SYSCALL
+	CMPQ AX, $-EAGAIN
+	JNE  clean
+	JMP  exit

@@ -1,23 +1,25 @@
-// The init of a command's pid namespace, for arm64. init_linux.go in package
-// confine says what it is for; go generate turns this file into
-// init_linux_arm64.go there. It is amd64.s, instruction by instruction, but for
-// fork, which arm64 does not have.
+// The init of a command, for arm64. init_linux.go in package confine says what it
+// is for; go generate turns this file into init_linux_arm64.go there. It is
+// amd64.s, instruction by instruction, but for fork, which arm64 does not have.
 //
 // Go's assembler writes operands from source to destination; "CMP $x, R" sets the
 // flags of R-x, "CMN $x, R" those of R+x. A system call has its number in R8 and
-// its arguments in R0 to R4; it answers in R0 (an error is -errno). R19 and R20
+// its arguments in R0 to R5; it answers in R0 (an error is -errno). R19 to R22
 // keep their values.
 
 #include "init.h"
 
-#define SYS_FCNTL       25
-#define SYS_READ        63
-#define SYS_WRITE       64
-#define SYS_EXIT_GROUP  94
-#define SYS_CLONE       220
-#define SYS_EXECVE      221
-#define SYS_WAIT4       260
-#define SYS_CLOSE_RANGE 436
+#define SYS_FCNTL           25
+#define SYS_READ            63
+#define SYS_WRITE           64
+#define SYS_EXIT_GROUP      94
+#define SYS_KILL            129
+#define SYS_RT_SIGTIMEDWAIT 137
+#define SYS_RECVFROM        207
+#define SYS_CLONE           220
+#define SYS_EXECVE          221
+#define SYS_WAIT4           260
+#define SYS_CLOSE_RANGE     436
 
 TEXT init(SB), NOSPLIT|NOFRAME, $0
 	// fcntl(CONTROL, F_SETFD, FD_CLOEXEC): the command must not get the socket.
@@ -39,7 +41,7 @@ more:
 	MOVD $ORDER_PART, R2
 	SVC
 	CMP  $0, R0
-	BLE  gone // the Runner is gone, or gave up
+	BLE  clean // the Runner is gone, or gave up
 	ADD  R0, R20, R20
 	MOVD ORDER_SIZE(R19), R9
 	CMP  R9, R20
@@ -54,33 +56,60 @@ more:
 	MOVD $0, R4
 	SVC
 	CMP  $0, R0
-	BLT  gone
+	BLT  fail
 	BNE  wait
 
-	// The child: execve(program, argv, env)
-	MOVD $SYS_EXECVE, R8
-	MOVD ORDER_PROGRAM(R19), R0
-	MOVD ORDER_ARGV(R19), R1
-	MOVD ORDER_ENV(R19), R2
-	SVC
+	// The child makes the calls of the order. The last is execve, which returns
+	// only if it failed.
+	MOVD ORDER_CALLS(R19), R20 // R20: the call
 
-	// It failed: write(CONTROL, &errno, 8). Eight bytes are an error, four a
+next:
+	MOVD 0(R20), R8
+	MOVD 8(R20), R0
+	MOVD 16(R20), R1
+	MOVD 24(R20), R2
+	MOVD 32(R20), R3
+	MOVD 40(R20), R4
+	MOVD 48(R20), R5
+	SVC
+	CMP  $0, R0
+	BLT  failed
+	ADD  $CALL_SIZE, R20, R20
+	B    next
+
+failed:
+	// write(CONTROL, {errno, call}, 16). Sixteen bytes are an error, four a
 	// status.
 	NEG  R0, R0
 	MOVD R0, (R19)
+	MOVD R20, 8(R19)
 	MOVD $SYS_WRITE, R8
 	MOVD $CONTROL, R0
 	MOVD R19, R1
-	MOVD $8, R2
+	MOVD $16, R2
+	SVC
+	B    fail
+
+clean:
+	// execve(argument, &argument, NULL): the Runner is gone, so a program removes
+	// what it would have removed, if there is anything.
+	MOVD ARGUMENT(RSP), R0
+	CMP  $0, R0
+	BEQ  fail
+	MOVD $SYS_EXECVE, R8
+	ADD  $ARGUMENT, RSP, R1
+	MOVD $0, R2
 	SVC
 
-gone:
+fail:
 	// exit_group(NO_COMMAND)
 	MOVD $SYS_EXIT_GROUP, R8
 	MOVD $NO_COMMAND, R0
 	SVC
 
 wait:
+	MOVD R0, R21 // R21: the command
+
 	// The init: close_range(0, 2, 0). The streams belong to the command alone, so
 	// that the Runner sees their end with it.
 	MOVD $SYS_CLOSE_RANGE, R8
@@ -88,17 +117,20 @@ wait:
 	MOVD $2, R1
 	MOVD $0, R2
 	SVC
+	MOVD ORDER_AWAITED(R19), R9
+	CMP  $0, R9
+	BNE  await
 
 again:
-	// wait4(-1, ORDER, 0, NULL): the command, or an orphan, which needs nothing
-	// more than this.
+	// In a pid namespace: wait4(-1, ORDER, 0, NULL), for the command, or an
+	// orphan, which needs nothing more than this.
 	MOVD $SYS_WAIT4, R8
 	MOVD $-1, R0
 	MOVD R19, R1
 	MOVD $0, R2
 	MOVD $0, R3
 	SVC
-	CMP  $COMMAND, R0
+	CMP  R21, R0
 	BEQ  ended
 	CMP  $0, R0
 	BGE  again
@@ -112,8 +144,85 @@ ended:
 	MOVD R19, R1
 	MOVD $4, R2
 	SVC
+	MOVD ORDER_AWAITED(R19), R9
+	CMP  $0, R9
+	BNE  sweep
 
-	// exit_group(0), and the kernel kills what is left in the namespace.
+exit:
+	// exit_group(0). In a pid namespace the kernel kills what is left there.
 	MOVD $SYS_EXIT_GROUP, R8
 	MOVD $0, R0
 	SVC
+
+await:
+	// rt_sigtimedwait(&awaited, NULL, NULL, 8): a process has ended, the Runner has
+	// died (SIGTERM), or it wants to end them all (SIGUSR1).
+	MOVD $SYS_RT_SIGTIMEDWAIT, R8
+	ADD  $ORDER_AWAITED, R19, R0
+	MOVD $0, R1
+	MOVD $0, R2
+	MOVD $8, R3
+	SVC
+	MOVD R0, R22 // R22: the signal
+	CMP  $SIGTERM, R0
+	BEQ  sweep
+	CMP  $SIGUSR1, R0
+	BEQ  sweep
+
+reap:
+	// wait4(-1, ORDER, WNOHANG, NULL), for all that have ended.
+	MOVD $SYS_WAIT4, R8
+	MOVD $-1, R0
+	MOVD R19, R1
+	MOVD $WNOHANG, R2
+	MOVD $0, R3
+	SVC
+	CMP  R21, R0
+	BEQ  ended
+	CMP  $0, R0
+	BGT  reap
+	B    await
+
+sweep:
+	// kill(target, SIGKILL). The child has made a process group, which has its
+	// number.
+	MOVD $SYS_KILL, R8
+	MOVD ORDER_TARGET(R19), R0
+	CMP  $0, R0
+	BNE  all
+	SUB  R21, R0, R0
+
+all:
+	MOVD $SIGKILL, R1
+	SVC
+
+	// wait4(-1, ORDER, 0, NULL), until there are none. The children of one that has
+	// ended are now the init's.
+	MOVD $SYS_WAIT4, R8
+	MOVD $-1, R0
+	MOVD R19, R1
+	MOVD $0, R2
+	MOVD $0, R3
+	SVC
+	CMP  R21, R0
+	BEQ  ended
+	CMP  $0, R0
+	BGE  sweep
+	CMN  $EINTR, R0
+	BEQ  sweep
+
+	// The Runner has died, or is doing so. recvfrom(CONTROL, ORDER, 1, DONTWAIT,
+	// NULL, NULL) has nothing to read, unless it is gone.
+	CMP  $SIGTERM, R22
+	BEQ  clean
+	MOVD $SYS_RECVFROM, R8
+	MOVD $CONTROL, R0
+	MOVD R19, R1
+	MOVD $1, R2
+	MOVD $DONTWAIT, R3
+	MOVD $0, R4
+	MOVD $0, R5
+	SVC
+	CMN  $EAGAIN, R0
+	BNE  clean
+	B    exit
