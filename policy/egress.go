@@ -1,6 +1,9 @@
 package policy
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Egress is how the network access of a command is restricted.
 type Egress string
@@ -40,20 +43,26 @@ func (p Policy) NetGrants() ([]NetGrant, error) {
 	return grants, nil
 }
 
-// JailBackend names the program that builds the sandbox of a command.
+// JailBackend names what builds the sandbox of a command.
 type JailBackend string
 
-// The zero value means JailNative.
+// The zero value means JailAuto.
 const (
-	JailNative JailBackend = "native" // cordon itself
-	JailBwrap  JailBackend = "bwrap"  // an installed bubblewrap
+	JailAuto     JailBackend = "auto"     // native, or landlock where the host has no namespaces
+	JailNative   JailBackend = "native"   // cordon itself, with namespaces
+	JailBwrap    JailBackend = "bwrap"    // an installed bubblewrap
+	JailLandlock JailBackend = "landlock" // cordon itself, without namespaces
 )
+
+// JailBackends returns all backends.
+func JailBackends() []JailBackend {
+	return []JailBackend{JailAuto, JailNative, JailBwrap, JailLandlock}
+}
 
 // ParseJailBackend parses a name. An empty one gives the zero value.
 func ParseJailBackend(name string) (JailBackend, error) {
-	switch b := JailBackend(name); b {
-	case "", JailNative, JailBwrap:
+	if b := JailBackend(name); b == "" || slices.Contains(JailBackends(), b) {
 		return b, nil
 	}
-	return "", fmt.Errorf("jail %s does not exist: write native or bwrap", quote(name))
+	return "", fmt.Errorf("jail %s does not exist: write auto, native, bwrap or landlock", quote(name))
 }

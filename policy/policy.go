@@ -75,7 +75,7 @@ func (p Policy) Resolved() Policy {
 		p.Egress = EgressStrict
 	}
 	if p.Jail == "" {
-		p.Jail = JailNative
+		p.Jail = JailAuto
 	}
 	if p.Preload == nil {
 		p.Preload = DefaultPreload()

@@ -67,7 +67,7 @@ func TestValidate(t *testing.T) {
 		{"write", Policy{Write: []string{"/"}}, `write: "/" cannot be granted`},
 		{"allow_net", Policy{AllowNet: []string{"example.com", "https://example.com"}}, "allow_net: "},
 		{"egress", Policy{Egress: "loose"}, `egress "loose" does not exist: write strict, preflight or none`},
-		{"jail", Policy{Jail: "docker"}, `jail "docker" does not exist: write native or bwrap`},
+		{"jail", Policy{Jail: "docker"}, `jail "docker" does not exist: write auto, native, bwrap or landlock`},
 		{"python", Policy{Python: "python3"}, `python: "python3" is not an absolute path: begin it with /`},
 		{"preload", Policy{Preload: []string{"json; import os"}}, `preload: "json; import os" is not a module name`},
 		{"preload", Policy{Preload: []string{""}}, "not a module name"},

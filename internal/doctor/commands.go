@@ -15,8 +15,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Commands says whether this host can run commands. They need more of it than scripts:
-// there is no jail without namespaces.
+// Commands says whether this host can run commands.
 type Commands struct {
 	OK      bool   `json:"ok"`
 	Verdict string `json:"verdict"`
@@ -31,30 +30,35 @@ type Commands struct {
 // examineCommands runs one command.
 func examineCommands(ctx context.Context, p policy.Policy) Commands {
 	began := time.Now()
-	if err := runCommand(ctx, p); err != nil {
+	backend, err := runCommand(ctx, p)
+	if err != nil {
 		return Commands{Verdict: "commands do not run here: " + err.Error(), Class: run.ClassOf(err)}
 	}
 	c := Commands{OK: true, First: plainjson.Milliseconds(time.Since(began)), Verdict: "commands run here"}
+	if backend == policy.JailLandlock {
+		c.Verdict = "commands run here without namespaces (jail: landlock); " + jail.WatchedProcesses
+	}
 	f := cgroup.Probe()
 	if runtime.GOOS == "linux" && !f.Usable() {
-		c.Verdict, c.Remedy = "commands run here; their "+jail.WatchedMemory, f.Remedy
-	} else if !f.CountsProcesses() && f.ProcessReason != "" {
-		c.Verdict = "commands run here; the limit on processes is per user, not per command: " + f.ProcessReason
+		c.Verdict, c.Remedy = c.Verdict+"; "+jail.WatchedMemory, f.Remedy
+	} else if backend != policy.JailLandlock && !f.CountsProcesses() && f.ProcessReason != "" {
+		c.Verdict += "; the limit on processes is per user, not per command: " + f.ProcessReason
 		c.Remedy = f.ProcessRemedy
 	}
 	return c
 }
 
-func runCommand(ctx context.Context, p policy.Policy) error {
+// runCommand returns what built the sandbox.
+func runCommand(ctx context.Context, p policy.Policy) (policy.JailBackend, error) {
 	b, err := jail.New(jail.Options{Policy: p})
 	if err != nil {
-		return err
+		return "", err
 	}
 	result, err := tryCommand(ctx, b, backend.Job{Request: run.Request{Command: run.Command{Args: probeCommand(runtime.GOOS)}}, Limits: p.Resolved().Limits})
 	if err == nil && !result.OK() {
 		err = run.Errorf(run.Unsupported, "the program `%s` does not run here: %s: %s", probeCommand(runtime.GOOS)[0], result.Outcome, result.Error)
 	}
-	return errors.Join(err, b.Close())
+	return result.Enforcement.Jail, errors.Join(err, b.Close())
 }
 
 func tryCommand(ctx context.Context, b *jail.Backend, job backend.Job) (run.Result, error) {

@@ -25,7 +25,7 @@ var typeSchemas = map[reflect.Type]huma.Schema{
 	reflect.TypeFor[policy.Trust]():           oneOf(policy.Trusts()),
 	reflect.TypeFor[policy.OutputAction]():    oneOf([]policy.OutputAction{policy.OutputTruncate, policy.OutputKill}),
 	reflect.TypeFor[policy.LanguagePreset]():  oneOf(policy.LanguagePresets()),
-	reflect.TypeFor[policy.JailBackend]():     oneOf([]policy.JailBackend{policy.JailNative, policy.JailBwrap}),
+	reflect.TypeFor[policy.JailBackend]():     oneOf(policy.JailBackends()),
 	reflect.TypeFor[policy.Wall]():            oneOf(slices.Concat(policy.Walls(), policy.OtherWalls())),
 	reflect.TypeFor[run.Status]():             oneOf([]run.Status{run.StatusOK, run.StatusError}),
 	reflect.TypeFor[run.Outcome]():            oneOf(run.Outcomes()),

@@ -304,7 +304,7 @@ walls:
 read:
   - /data
 egress: strict
-jail: native
+jail: auto
 `
 	if diff := cmp.Diff(want, string(got)); err != nil || diff != "" {
 		t.Error(err, diff)

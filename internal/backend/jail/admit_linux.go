@@ -9,7 +9,6 @@ import (
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
 	"github.com/cordon-sandbox/cordon/internal/command"
-	"github.com/cordon-sandbox/cordon/internal/confine"
 	"github.com/cordon-sandbox/cordon/internal/egress"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
@@ -37,7 +36,7 @@ func (b *Backend) check(job backend.Job, r recipe) (program string, refusals []r
 	verdict, err := command.Check(job.Command.Args, command.Scope{
 		Workspace: r.workspace.path, Dir: r.dir(),
 		Read: b.options.Policy.Read, Write: b.options.Policy.Write, System: b.system(),
-		Scratch: confine.Scratch, Path: searchDirectories(job), AllowInterpreters: b.options.Policy.AllowInterpreters,
+		Scratch: r.scratch(), Path: searchDirectories(job), AllowInterpreters: b.options.Policy.AllowInterpreters,
 	})
 	if err != nil {
 		return "", nil, err
@@ -45,7 +44,11 @@ func (b *Backend) check(job backend.Job, r recipe) (program string, refusals []r
 	refusals = verdict.Refusals
 	switch b.options.Policy.Egress {
 	case policy.EgressStrict:
-		refusals = append(refusals, egress.Preflight(slices.Concat(b.grants, ownLoopback()), job.Command.Args[1:])...)
+		reachable := b.grants
+		if r.private == "" {
+			reachable = slices.Concat(b.grants, ownLoopback())
+		}
+		refusals = append(refusals, egress.Preflight(reachable, job.Command.Args[1:])...)
 	case policy.EgressPreflight:
 		refusals = append(refusals, egress.Preflight(b.grants, job.Command.Args[1:])...)
 	}
@@ -79,7 +82,7 @@ func findDirectory(name string, dangerous bool) (directory, error) {
 // was replaced is a different one, though its path is the same.
 func (b *Backend) grantedNow() (string, error) {
 	var now []byte
-	for _, path := range b.granted {
+	for _, path := range slices.Concat(b.granted, b.writable) {
 		var stat unix.Stat_t
 		if err := unix.Stat(path, &stat); err != nil {
 			return "", run.Errorf(run.Invalid, "the policy grants %s, which does not exist any more: %w", path, err)

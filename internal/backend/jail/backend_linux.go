@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -22,6 +23,7 @@ import (
 // Backend is the tier under one policy.
 type Backend struct {
 	options  Options
+	jail     policy.JailBackend // never auto
 	features hostfeature.Features
 	mounts   []confine.Mount // the host's system directories and files
 	plan     confine.Plan
@@ -33,10 +35,13 @@ type Backend struct {
 	returning sync.WaitGroup
 	grants    []policy.NetGrant
 	groups    *cgroup.Opening
-	granted   []string // the paths of the policy's grants, without symlinks
-	gate      *backend.Gate
-	ahead     *ahead
-	setups    observe.Histogram // how long building a sandbox took
+	// granted are the paths of the policy's grants, without symlinks; writable are those of
+	// commands without namespaces that may be written.
+	granted, writable []string
+	gate              *backend.Gate
+	others            func() int // the number of processes of the commands' user at the start
+	ahead             *ahead
+	setups            observe.Histogram // how long building a sandbox took
 }
 
 var _ backend.Backend = (*Backend)(nil)
@@ -46,7 +51,11 @@ var _ backend.Backend = (*Backend)(nil)
 // error may come from the command instead.
 func New(options Options) (*Backend, error) {
 	b := &Backend{options: options.resolved(), init: -1}
+	if b.jail = b.options.Policy.Jail; b.jail == policy.JailAuto {
+		b.jail = policy.JailNative // until the host refuses that: see makePlan
+	}
 	b.gate = backend.NewGate(b.options.Load)
+	b.others = sync.OnceValue(func() int { return userTasks(b.plan.UID) })
 	b.ahead = newAhead(b)
 	var err error
 	if b.grants, err = b.options.Policy.NetGrants(); err != nil {
@@ -93,11 +102,14 @@ func (b *Backend) Tier() policy.Tier { return policy.TierJail }
 // Enforcement reports the walls of the plan.
 func (b *Backend) Enforcement() run.Enforcement {
 	e := run.Enforcement{
-		Tier: policy.TierJail, Jail: b.options.Policy.Jail, Walls: maps.Clone(b.plan.Walls),
+		Tier: policy.TierJail, Jail: b.jail, Walls: maps.Clone(b.plan.Walls),
 		ViolationsObserved: b.plan.Seccomp == confine.SeccompNotify,
 	}
-	if !b.plan.Cgroup && b.plan.Rlimits {
-		e.Walls[policy.WallRlimit] = policy.EnforcedWall(WatchedMemory)
+	if watched := b.watched(); len(watched) > 0 && b.plan.Rlimits {
+		e.Walls[policy.WallRlimit] = policy.EnforcedWall(strings.Join(watched, "; "))
+	}
+	if b.isShared() {
+		e.Walls[policy.WallLandlock] = sharedStatus(e.Walls[policy.WallLandlock])
 	}
 	e.Walls[policy.WallCommand] = policy.EnforcedWall("")
 	if b.options.Policy.AllowInterpreters {
@@ -105,6 +117,17 @@ func (b *Backend) Enforcement() run.Enforcement {
 	}
 	e.Walls[policy.WallEgress] = egress.Words(b.options.Policy.Egress, b.options.Policy.AllowNet)
 	return e
+}
+
+// watched lists the limits that the Runner watches because the kernel does not enforce them.
+func (b *Backend) watched() (limits []string) {
+	if b.isShared() {
+		limits = append(limits, WatchedProcesses)
+	}
+	if !b.plan.Cgroup {
+		limits = append(limits, WatchedMemory)
+	}
+	return limits
 }
 
 // Open counts the job. Its sandbox is built by Run, while its arguments are checked.

@@ -18,29 +18,12 @@ func (w *watcher) soonest(used time.Duration) time.Duration {
 	return max(cpuEvery, left/time.Duration(runtime.NumCPU()))
 }
 
-// cpuTime adds up the CPU time of the processes in a directory like /proc. Each process
-// includes the children that it has waited for, and the init waits for orphans. The time
+// cpuTime adds up the CPU time of processes. Each includes the children that it has waited for, and the init waits for orphans. The time
 // of a child is lost if its parent ignores SIGCHLD, unless a cgroup counts it.
-func cpuTime(directory int) time.Duration {
+func cpuTime(p processes) time.Duration {
 	var ticks uint64
-	eachProcess(directory, func(proc int, pid string) { ticks += processTicks(proc, pid) })
+	p.each(func(proc int, pid string) { ticks += processTicks(proc, pid) })
 	return time.Duration(ticks) * time.Second / ticksPerSecond
-}
-
-// eachProcess calls f for each process in a directory like /proc.
-func eachProcess(directory int, f func(proc int, pid string)) {
-	fd, err := unix.Openat(directory, ".", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return
-	}
-	dir := os.NewFile(uintptr(fd), "proc")
-	defer func() { _ = dir.Close() }() // opened for reading only
-	names, _ := dir.Readdirnames(-1)   // an incomplete list is fine
-	for _, name := range names {
-		if name[0] >= '0' && name[0] <= '9' {
-			f(fd, name)
-		}
-	}
 }
 
 // ticksPerSecond is USER_HZ, which is the same on every Linux that Go runs on.

@@ -32,8 +32,8 @@ type diskWatch struct {
 	devices         map[uint64]fileSystem
 	// accounted says that the kernel counts the bytes written to all these file systems.
 	accounted bool
-	proc      int // the /proc of the sandbox
-	scratch   int // its scratch space, which has its own limit
+	processes processes
+	scratch   int // the scratch space, which has its own limit; -1 if it is one of the roots
 	// shrunk returns how much free space and how many free inodes the file systems lost.
 	shrunk func() (space, inodes int64)
 	// scan walks for at most this time.
@@ -80,9 +80,9 @@ const (
 )
 
 // newDiskWatch records the state before the command starts.
-func newDiskWatch(roots []string, limits policy.Limits, proc, scratch int) *diskWatch {
+func newDiskWatch(roots []string, limits policy.Limits, p processes, scratch int) *diskWatch {
 	w := &diskWatch{
-		roots: roots, limit: int64(limits.Disk), files: int64(limits.Files), proc: proc, scratch: scratch, began: time.Now(), earliest: fileTime(),
+		roots: roots, limit: int64(limits.Disk), files: int64(limits.Files), processes: p, scratch: scratch, began: time.Now(), earliest: fileTime(),
 		devices: map[uint64]fileSystem{}, accounted: kernelCountsWrites(), walked: make(chan answer, 1), budget: walkBudget,
 	}
 	for _, root := range roots {
@@ -105,6 +105,17 @@ func newDiskWatch(roots []string, limits policy.Limits, proc, scratch int) *disk
 	}
 	w.scan = w.walk
 	return w
+}
+
+// newScratchWatch watches the private directory of a command, which has its own limits. A
+// scratch space that is a file system needs no watch, so nothing is watched then.
+func newScratchWatch(p *sandbox, l policy.Limits) *diskWatch {
+	var roots []string
+	if p.private != nil {
+		roots = []string{p.private.path}
+	}
+	l.Disk, l.Files = l.Scratch, scratchFiles(l)
+	return newDiskWatch(roots, l, p.processes(), -1)
 }
 
 // fileTime is the oldest timestamp that a file created now can have. The kernel takes
@@ -217,7 +228,7 @@ func (w *diskWatch) walk(most time.Duration) answer {
 		c.entry(unix.AT_FDCWD, root, 0)
 	}
 	hidden := c.deleted()
-	a := answer{wrote: max(w.wrote, written(w.proc)), took: time.Since(began), timedOut: c.timedOut}
+	a := answer{wrote: max(w.wrote, written(w.processes)), took: time.Since(began), timedOut: c.timedOut}
 	a.near = c.fresh > w.limit/2 || c.entries > w.files/2
 	switch {
 	case c.entries > w.files:

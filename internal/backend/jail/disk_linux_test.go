@@ -29,7 +29,7 @@ const megabyte = 1 << 20
 // watchOf returns a watch that takes its file systems as shrunk from now on.
 func watchOf(roots ...string) *diskWatch {
 	pass() // existing files are older
-	w := newDiskWatch(roots, policy.Limits{Disk: megabyte, Files: 1000}, -1, -1)
+	w := newDiskWatch(roots, policy.Limits{Disk: megabyte, Files: 1000}, processes{proc: -1}, -1)
 	pass() // later files are younger
 	w.shrunk = func() (space, inodes int64) { return 2 * megabyte, 0 }
 	w.accounted = false
@@ -151,7 +151,7 @@ func TestDiskWatchOfDeletedFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer unix.Close(proc)
-	w.proc = proc
+	w.processes = processes{proc: proc}
 	if w.finalWalk(0); w.over == "" {
 		t.Error("a deleted file that is open is not counted")
 	}
@@ -237,7 +237,7 @@ func TestDiskWatchAtTheFirstTick(t *testing.T) {
 	for range 20 {
 		root := t.TempDir()
 		pass()
-		w := newDiskWatch([]string{root}, policy.Limits{Disk: megabyte, Files: 3}, -1, -1)
+		w := newDiskWatch([]string{root}, policy.Limits{Disk: megabyte, Files: 3}, processes{proc: -1}, -1)
 		w.shrunk = func() (space, inodes int64) { return 0, 0 }
 		w.accounted = true
 		fileOf(t, filepath.Join(root, "file"), 4*megabyte)
@@ -278,7 +278,7 @@ func TestFinalWalkOnABusyHost(t *testing.T) {
 		{"it never ends", time.Second, time.Hour, true, true, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			w := newDiskWatch([]string{t.TempDir()}, policy.Limits{Disk: megabyte, Files: 1000}, -1, -1)
+			w := newDiskWatch([]string{t.TempDir()}, policy.Limits{Disk: megabyte, Files: 1000}, processes{proc: -1}, -1)
 			w.began = time.Now().Add(-tt.lasted)
 			w.shrunk = func() (space, inodes int64) {
 				if tt.suspicious {

@@ -17,6 +17,9 @@ import (
 // probeHost finds out what the host seems to support.
 func (b *Backend) probeHost() (err error) {
 	b.features = hostfeature.Quick()
+	if abi := b.options.LandlockABI; abi > 0 {
+		b.features.LandlockABI = min(b.features.LandlockABI, abi)
+	}
 	if err := b.features.Grant(slices.Concat(b.options.Policy.Read, b.options.Policy.Write)); err != nil {
 		return run.Wrap(run.Invalid, err)
 	}
@@ -33,7 +36,7 @@ func (b *Backend) probeHost() (err error) {
 	} else if !groups.CountsProcesses() {
 		b.features.Cgroup = hostfeature.Yes("limits memory by actual use; processes are limited by rlimit only: " + groups.ProcessReason)
 	}
-	if b.options.Policy.Jail == policy.JailBwrap {
+	if b.jail == policy.JailBwrap {
 		b.features.Landlock = hostfeature.No("bubblewrap mounts, which Landlock forbids", "jail: native")
 		b.features.Seccomp = hostfeature.Yes("violations are not observed")
 		b.features.SeccompNotify = hostfeature.No("bubblewrap installs filters without a listener", "jail: native")
@@ -49,12 +52,23 @@ func (b *Backend) system() (paths []string) {
 	return paths
 }
 
-// makePlan plans the walls from what the host seems to support, and makes the builder.
+// makePlan plans the walls from what the host seems to support, and makes the builder. With
+// jail: auto, commands have no namespaces where the host gives none.
 func (b *Backend) makePlan() (err error) {
-	b.plan, err = confine.Make(confine.Inputs{
-		Policy: b.options.Policy, Features: b.features, Files: b.mounts, Command: true, Masks: procMasks(),
-		Without: b.options.Without,
-	})
+	b.plan, err = confine.Make(b.inputs())
+	if err != nil && b.options.Policy.Jail == policy.JailAuto && !b.isShared() && !b.features.UserNS.OK {
+		b.jail = policy.JailLandlock
+		plan, other := confine.Make(b.inputs())
+		if other == nil {
+			other = b.checkShared()
+		}
+		if other != nil {
+			return errors.Join(err, other)
+		}
+		b.plan, err = plan, nil
+	} else if err == nil && b.isShared() {
+		err = b.checkShared()
+	}
 	if err != nil {
 		return err
 	}
@@ -74,9 +88,14 @@ func (b *Backend) makePlan() (err error) {
 		b.builder.close()
 		b.builder = nil
 	}
-	if b.options.Policy.Jail != policy.JailBwrap {
+	switch b.jail {
+	case policy.JailNative:
 		b.builder = &native{filter}
 		return nil
+	case policy.JailLandlock:
+		removeStale()
+		b.builder, err = newShared(b.plan, filter, b.mounts, b.granted, b.writable)
+		return err
 	}
 	built, err := newBwrap(filter, b.plan.Root, b.system(), hostpath.Writable(b.options.Policy.Write...))
 	if err != nil {
@@ -87,15 +106,22 @@ func (b *Backend) makePlan() (err error) {
 	return nil
 }
 
+func (b *Backend) inputs() confine.Inputs {
+	return confine.Inputs{
+		Policy: b.options.Policy, Features: b.features, Files: b.mounts, Command: true, Shared: b.isShared(), Masks: procMasks(),
+		Without: b.options.Without,
+	}
+}
+
 // scopeSockets fails if commands could reach abstract sockets of the host: those of
 // desktops, message buses and container engines. They have no file that a mount could
 // hide. A network namespace keeps commands from them, and so does Landlock.
 func (b *Backend) scopeSockets() error {
-	if b.plan.Namespaces&confine.CloneNewNet != 0 || len(b.options.Without) > 0 {
+	if b.plan.Namespaces&confine.CloneNewNet != 0 || b.isShared() || len(b.options.Without) > 0 {
 		return nil
 	}
 	abi := b.plan.Landlock
-	if b.options.Policy.Jail == policy.JailBwrap {
+	if b.jail == policy.JailBwrap {
 		abi = b.features.LandlockABI
 	}
 	if !landlock.Scoped(abi) {
@@ -108,7 +134,12 @@ func (b *Backend) scopeSockets() error {
 // profile selects the filter. Without a memory cgroup the Runner watches the memory of
 // commands, so the filter denies the kinds of memory that it cannot see.
 func (b *Backend) profile() seccomp.Profile {
-	if b.plan.Cgroup {
+	switch {
+	case b.isShared() && landlock.Scoped(b.plan.Landlock):
+		return seccomp.Shared
+	case b.isShared():
+		return seccomp.Unscoped
+	case b.plan.Cgroup:
 		return seccomp.Command
 	}
 	return seccomp.Watched
@@ -117,7 +148,13 @@ func (b *Backend) profile() seccomp.Profile {
 // fixGrants resolves the granted paths once. A command that may change a directory on
 // such a path must not choose what the next command is granted.
 func (b *Backend) fixGrants() (err error) {
-	b.granted = nil
+	b.granted, b.writable = nil, nil
+	if b.isShared() {
+		if b.granted, err = resolveAll(b.options.Policy.Read); err == nil {
+			b.writable, err = resolveAll(b.options.Policy.Write)
+		}
+		return err
+	}
 	named := map[string]bool{}
 	for _, path := range slices.Concat(b.options.Policy.Read, b.options.Policy.Write) {
 		named[path] = true
@@ -126,13 +163,32 @@ func (b *Backend) fixGrants() (err error) {
 		if !named[m.Path] {
 			continue
 		}
-		if b.plan.Root[i].Source, err = filepath.EvalSymlinks(m.Path); err != nil {
-			return run.Errorf(run.Invalid, "the policy grants %s, which cannot be resolved: %w", m.Path, err)
+		if b.plan.Root[i].Source, err = resolve(m.Path); err != nil {
+			return err
 		}
 		b.plan.Root[i].Exact = true
 		b.granted = append(b.granted, b.plan.Root[i].Source)
 	}
 	return nil
+}
+
+func resolve(granted string) (string, error) {
+	path, err := filepath.EvalSymlinks(granted)
+	if err != nil {
+		return "", run.Errorf(run.Invalid, "the policy grants %s, which cannot be resolved: %w", granted, err)
+	}
+	return path, nil
+}
+
+func resolveAll(granted []string) (paths []string, err error) {
+	for _, name := range granted {
+		path, err := resolve(name)
+		if err != nil {
+			return nil, err
+		}
+		paths = append(paths, path)
+	}
+	return paths, nil
 }
 
 // try builds a sandbox and tears it down again.

@@ -11,11 +11,12 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/confine"
 	"github.com/cordon-sandbox/cordon/internal/hostfeature"
 	"github.com/cordon-sandbox/cordon/internal/hosttest"
+	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// There is no weaker jail: where namespaces are forbidden, opening the backend is refused with
-// the remedy, and so is a single command.
+// Where namespaces are forbidden, commands run without them, unless the policy wants them: then
+// opening the backend is refused with the remedy, and so is a single command.
 func TestDegradedHost(t *testing.T) {
 	if hosttest.Degraded() {
 		t.Skip("this is the inside")
@@ -33,18 +34,36 @@ func TestInsideDegradedHost(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 	}
-	b, err := New(Options{})
-	refused(err)
-	if err == nil {
-		t.Error(b.Close())
+	execute := func(p policy.Policy, oneShot bool) (run.Result, error) {
+		b, err := New(Options{Policy: p, OneShot: oneShot})
+		if err != nil {
+			return run.Result{}, err
+		}
+		defer func() {
+			if err := b.Close(); err != nil {
+				t.Error(err)
+			}
+		}()
+		command := run.Command{Args: []string{"/bin/sh", "-c", "echo hello >$TMPDIR/x; cat $TMPDIR/x; pwd"}}
+		return attemptOnce(t.Context(), b, backend.Job{Request: run.Request{Command: command}, Limits: b.options.Policy.Limits})
 	}
-	if b, err = New(Options{OneShot: true}); err != nil {
-		t.Fatal(err)
-	}
-	_, err = attemptOnce(t.Context(), b, backend.Job{Request: run.Request{Command: run.Command{Args: []string{"true"}}}, Limits: b.options.Policy.Limits})
-	refused(err)
-	if err := b.Close(); err != nil {
-		t.Error(err)
+	for _, oneShot := range []bool{false, true} {
+		r, err := execute(policy.Policy{AllowInterpreters: true}, oneShot)
+		if err != nil || !r.OK() || !strings.HasPrefix(r.Stdout, "hello\n/") || r.Enforcement.Jail != policy.JailLandlock {
+			t.Errorf("%v %+v", err, r)
+		}
+		for _, wall := range []policy.Wall{policy.WallUser, policy.WallMount, policy.WallPID, policy.WallNet} {
+			if r.Enforcement.Walls[wall].Enforced() {
+				t.Errorf("the Result has the wall %s", wall)
+			}
+		}
+		if s := r.Enforcement.Walls[policy.WallLandlock]; !s.Enforced() || !strings.Contains(s.Detail, sharedView) {
+			t.Errorf("landlock: %s", s)
+		}
+		_, err = execute(policy.Policy{AllowInterpreters: true, Jail: policy.JailNative}, oneShot)
+		refused(err)
+		_, err = execute(policy.Policy{AllowInterpreters: true, Require: []policy.Wall{policy.WallPID}}, oneShot)
+		refused(err)
 	}
 }
 
@@ -54,7 +73,7 @@ func TestWithoutListener(t *testing.T) {
 	if !possible || f.SeccompNotify.OK || !f.Seccomp.OK {
 		t.Fatalf("%+v", f)
 	}
-	b := &Backend{options: Options{}.resolved(), features: f, init: -1}
+	b := &Backend{options: Options{}.resolved(), jail: policy.JailNative, features: f, init: -1}
 	if err := b.makePlan(); err != nil {
 		t.Fatal(err)
 	}

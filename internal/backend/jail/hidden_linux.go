@@ -25,10 +25,10 @@ func kernelCountsWrites() bool {
 	return err == nil
 }
 
-// written adds up the bytes that the processes in a directory like /proc have written.
-// Each process includes its dead threads and the children that it has waited for.
-func written(directory int) (sum int64) {
-	eachProcess(directory, func(proc int, pid string) {
+// written adds up the bytes that processes have written. Each process includes its dead
+// threads and the children that it has waited for.
+func written(p processes) (sum int64) {
+	p.each(func(proc int, pid string) {
 		sum += numberIn(readAt(proc, pid+"/io"), "write_bytes:")
 	})
 	return sum
@@ -51,8 +51,8 @@ func readAt(directory int, name string) []byte {
 
 // eachThread calls f for each thread of all processes. A thread may have its own
 // descriptors, and outlive the first thread, which /proc/<pid> shows.
-func eachThread(directory int, f func(proc int, thread string)) {
-	eachProcess(directory, func(proc int, pid string) {
+func eachThread(p processes, f func(proc int, thread string)) {
+	p.each(func(proc int, pid string) {
 		eachThreadOf(proc, pid, func(thread string) { f(proc, thread) })
 	})
 }
@@ -81,7 +81,7 @@ func namesIn(directory int, name string) []string {
 // executes, or has sent to a socket where nobody received them yet.
 func (c *count) deleted() (hidden bool) {
 	mapped := map[string]bool{} // all threads of a process have the same maps
-	eachThread(c.watch.proc, func(proc int, thread string) {
+	eachThread(c.watch.processes, func(proc int, thread string) {
 		sockets := c.openDeleted(proc, thread)
 		pid, _, _ := strings.Cut(thread, "/")
 		if !mapped[pid] {

@@ -25,11 +25,17 @@ type Options struct {
 	OneShot bool
 	// Without removes walls. Tests use it to show that each wall matters.
 	Without []policy.Wall
+	// LandlockABI limits which version of Landlock is used; 0 means the kernel's. Tests
+	// use it to be on an older kernel.
+	LandlockABI int
 }
 
 // WatchedMemory describes how the memory of commands is limited without a cgroup.
 const WatchedMemory = "memory is watched, not limited by the kernel: the use of all processes is added up " +
 	"every 4 to 100 ms; the buffers of pipes and sockets are not counted"
+
+// WatchedProcesses describes how the processes of commands are limited without namespaces.
+const WatchedProcesses = "processes are counted every 10 ms, not limited by the kernel"
 
 func (o Options) resolved() Options {
 	o.Policy = o.Policy.Resolved()

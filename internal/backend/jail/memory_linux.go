@@ -15,8 +15,8 @@ import (
 // pages of files, which the kernel can drop, files in the scratch space, which has its
 // own limit, or the buffers of pipes and sockets.
 type memoryWatch struct {
-	proc  int
-	limit int64
+	processes processes
+	limit     int64
 	// peak is the largest use that was measured.
 	peak int64
 }
@@ -36,11 +36,11 @@ const (
 // measure reports whether the limit is exceeded, and when to measure again: not before
 // all CPUs together could fill the rest.
 func (w *memoryWatch) measure() (over bool, next time.Duration) {
-	used := sumMemory(w.proc, quickMemory)
+	used := sumMemory(w.processes, quickMemory)
 	pause := time.Duration(0)
 	if used > w.limit {
 		began := time.Now()
-		used = sumMemory(w.proc, proportionalMemory)
+		used = sumMemory(w.processes, proportionalMemory)
 		pause = exactPause * time.Since(began)
 	}
 	if w.peak = max(w.peak, used); used > w.limit {
@@ -65,19 +65,20 @@ type process struct {
 // for both. To count it once, sumMemory leaves out one child that looks like its parent
 // for each thread of the parent that may be waiting. A guest gains nothing by this: each
 // thread that really waits has such a child.
-func sumMemory(directory int, measure func(proc int, thread string, status []byte) int64) (sum int64) {
+func sumMemory(p processes, measure func(proc int, thread string, status []byte) int64) (sum int64) {
 	all := map[string]*process{}
-	eachProcess(directory, func(proc int, pid string) {
-		if pid == "1" {
+	first := p.first()
+	p.each(func(proc int, pid string) {
+		if pid == first {
 			return
 		}
 		thread, status := liveThread(proc, pid)
 		if thread == "" {
 			return // the process has ended
 		}
-		p := &process{parent: string(field(status, "PPid:")), size: numberIn(status, "VmSize:"), used: measure(proc, thread, status), waiting: -1}
-		sum += p.used
-		all[pid] = p
+		one := &process{parent: string(field(status, "PPid:")), size: numberIn(status, "VmSize:"), used: measure(proc, thread, status), waiting: -1}
+		sum += one.used
+		all[pid] = one
 	})
 	for _, child := range all {
 		parent := all[child.parent]
@@ -85,7 +86,7 @@ func sumMemory(directory int, measure func(proc int, thread string, status []byt
 			continue
 		}
 		if parent.waiting < 0 {
-			parent.waiting = blockedThreads(directory, child.parent)
+			parent.waiting = blockedThreads(p.proc, child.parent)
 		}
 		if parent.waiting > 0 {
 			parent.waiting--

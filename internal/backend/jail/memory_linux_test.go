@@ -26,7 +26,7 @@ func TestMemoryOfTheInitDoesNotCount(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer opened.Close()
-	if got := sumMemory(int(opened.Fd()), quickMemory); got != 100<<10 {
+	if got := sumMemory(processes{proc: int(opened.Fd())}, quickMemory); got != 100<<10 {
 		t.Errorf("%d bytes instead of %d", got, 100<<10)
 	}
 }

@@ -1,6 +1,7 @@
 package jail
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -20,6 +21,9 @@ type recipe struct {
 	limits    policy.Limits
 	// grants identifies the files at the granted paths, see grantedNow.
 	grants string
+	// private is the directory that a command without namespaces has instead of /tmp. It is
+	// empty until the sandbox is built: sandboxes of one recipe differ in it.
+	private string
 }
 
 // directory identifies a directory of the host by its path, device and inode: another
@@ -32,15 +36,18 @@ type directory struct {
 // dir is the command's working directory.
 func (r recipe) dir() string {
 	if r.workspace.path == "" {
-		return confine.Scratch
+		return r.scratch()
 	}
 	return r.workspace.path
 }
 
+// scratch is the command's directory for temporary files.
+func (r recipe) scratch() string { return cmp.Or(r.private, confine.Scratch) }
+
 // mounts lists the mounts that only this recipe has.
 func (r recipe) mounts() []confine.Mount {
 	// Even an empty file takes kernel memory, so the number of inodes is limited too.
-	scratch := fmt.Sprintf("mode=1777,size=%d,nr_inodes=%d", r.limits.Scratch, max(1024, r.limits.Scratch/1024))
+	scratch := fmt.Sprintf("mode=1777,size=%d,nr_inodes=%d", r.limits.Scratch, scratchFiles(r.limits))
 	mounts := []confine.Mount{{Path: confine.Scratch, Kind: confine.Tmpfs, Target: scratch}}
 	if r.workspace.path == "" {
 		return mounts
@@ -52,7 +59,11 @@ func (r recipe) mounts() []confine.Mount {
 	return append(mounts, confine.Mount{Path: r.workspace.path, Kind: kind, Exact: true, MapOwner: true})
 }
 
-// writable lists the directories of the host that a command may write to.
+// scratchFiles is how many files the scratch space may have.
+func scratchFiles(l policy.Limits) int { return int(max(1024, l.Scratch/1024)) }
+
+// writable lists the directories of the host that a command may write to, without its
+// private one.
 func (r recipe) writable(p policy.Policy) []string {
 	paths := slices.Clone(p.Write)
 	if r.workspace.path != "" && !r.readOnly {
@@ -97,8 +108,12 @@ func searchDirectories(job backend.Job) []string {
 // environment builds the command's environment. Nothing is inherited from the Runner.
 func (r recipe) environment(job backend.Job, proxy []string) []string {
 	env := map[string]string{
-		"HOME": confine.Scratch, "TMPDIR": confine.Scratch, "PWD": r.dir(),
+		"HOME": r.scratch(), "TMPDIR": r.scratch(), "PWD": r.dir(),
 		"USER": "guest", "LOGNAME": "guest", "SHELL": "/bin/sh", "LANG": "C.UTF-8",
+	}
+	if r.private != "" {
+		// The file exists and cannot be read, which git takes for an error.
+		env["GIT_CONFIG_NOSYSTEM"] = "1"
 	}
 	for _, setting := range proxy {
 		name, value, _ := strings.Cut(setting, "=")

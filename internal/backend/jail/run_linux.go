@@ -28,18 +28,26 @@ func (b *Backend) run(ctx context.Context, job backend.Job) (run.Result, error) 
 	if err != nil {
 		return run.Result{}, err
 	}
-	// Build the sandbox while the command line is checked.
+	// Build the sandbox while the command line is checked, unless that depends on it.
 	var p *sandbox
 	var openErr error
-	opened := make(chan struct{})
+	shared, opened := b.isShared(), make(chan struct{})
 	go func() {
 		defer close(opened)
 		p, openErr = b.open(r, job.Streams.Terminal, job.Stdin != "" || job.Streams.In != nil)
 	}()
-	program, refusals, err := b.check(job, r)
+	var program string
+	var refusals []run.Violation
+	if !shared {
+		program, refusals, err = b.check(job, r)
+	}
 	<-opened
 	if p != nil {
 		defer p.tearDown()
+	}
+	if p != nil && p.private != nil {
+		r.private = p.private.path
+		program, refusals, err = b.check(job, r)
 	}
 	switch {
 	case err != nil:
@@ -54,11 +62,17 @@ func (b *Backend) run(ctx context.Context, job backend.Job) (run.Result, error) 
 		proxy = egress.Environment(egress.GuestAddress.String())
 	}
 	executed, argv := b.builder.execute(r, program, job.Command.Args)
-	disk := newDiskWatch(r.writable(b.options.Policy), job.Limits, p.Proc, p.Scratch)
+	disk := newDiskWatch(r.writable(b.options.Policy), job.Limits, p.processes(), p.Scratch)
+	scratch := newScratchWatch(p, job.Limits)
 	if err := p.process.Execute(executed, argv, r.environment(job, proxy)); err != nil {
 		return run.Result{}, b.executionError(p, err)
 	}
-	g := &guest{backend: b, sandbox: p, job: job, recipe: r, began: began, program: program, disk: disk}
+	if p.shared {
+		if p.Listener, err = p.process.Listener(); err != nil {
+			return run.Result{}, b.explain(err)
+		}
+	}
+	g := &guest{backend: b, sandbox: p, job: job, recipe: r, began: began, program: program, disk: disk, scratch: scratch}
 	if job.Streams.Terminal == nil {
 		refill := sync.OnceFunc(func() { b.ahead.refill(r) })
 		defer refill()
@@ -132,6 +146,7 @@ type guest struct {
 	program string
 	began   time.Time
 	disk    *diskWatch
+	scratch *diskWatch // of the private directory; nil without one
 
 	killed         atomic.Pointer[reason] // why we killed it
 	stdout, stderr output.Stream
@@ -149,6 +164,8 @@ const (
 	killedMemory    reason = "memory"
 	killedDisk      reason = "disk"
 	killedFiles     reason = "files"
+	killedScratch   reason = "scratch"
+	killedProcesses reason = "processes"
 	killedCanceled  reason = "canceled"
 	killedHammering reason = "hammering"
 )
@@ -162,9 +179,9 @@ func (g *guest) kill(r reason) {
 
 func (g *guest) run(ctx context.Context) (run.Result, error) {
 	var helpers sync.WaitGroup
-	helpers.Go(g.answer)
 	var served error // from the proxy server
 	g.serveProxy(&helpers, &served)
+	helpers.Go(g.answer)
 	g.feed()
 	g.collect()
 
@@ -200,6 +217,8 @@ func (g *guest) run(ctx context.Context) (run.Result, error) {
 		e.Killed = *r
 	} else if w.disk.finalWalk(usage.Oublock * blockSize); w.disk.over != "" {
 		e.Killed = w.disk.over.reason()
+	} else if w.scratch.finalWalk(usage.Oublock * blockSize); w.scratch.over != "" {
+		e.Killed = killedScratch
 	}
 	if w.memory != nil {
 		e.Memory = max(e.Memory, policy.Bytes(w.memory.peak))
@@ -268,6 +287,8 @@ func (g *guest) answer() {
 	if fd < 0 {
 		return
 	}
+	asked := g.newAnswers(fd)
+	defer asked.close()
 	for {
 		ready := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
 		if _, err := unix.Poll(ready, -1); errors.Is(err, unix.EINTR) {
@@ -278,6 +299,9 @@ func (g *guest) answer() {
 		q, err := notify.Next(fd)
 		if err != nil {
 			continue // the process died while it waited
+		}
+		if asked.answer(q) {
+			continue
 		}
 		g.report(seccomp.Violation(g.backend.profile(), q.NR, q.Args))
 		q.Refuse(fd, unix.EPERM)
@@ -291,9 +315,12 @@ func (g *guest) report(v run.Violation) {
 }
 
 func (g *guest) serveProxy(helpers *sync.WaitGroup, failed *error) {
-	if g.sandbox.proxy == nil {
+	if g.sandbox.proxy == nil && !(g.sandbox.shared && g.backend.proxied()) {
 		return
 	}
 	g.proxy = egress.New(egress.Options{Grants: g.backend.grants, Report: g.report})
+	if g.sandbox.shared {
+		return // it serves single connections
+	}
 	helpers.Go(func() { *failed = g.proxy.Serve(g.sandbox.proxy) })
 }

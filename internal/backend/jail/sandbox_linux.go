@@ -27,9 +27,15 @@ type sandbox struct {
 	report    *os.File     // the builder's report; nil if it writes none
 	proxy     net.Listener // on the sandbox's loopback; nil without a proxy
 	streams   streams
-	waited    bool // it was built ahead
-	owner     int  // the user id of the command if it differs from the plan's
+	private   *privateDirectory // nil if it has its own /tmp
+	shared    bool              // it has no namespaces
+	ids       *ids              // its user on the host, if the Runner is root and it is shared
+	waited    bool              // it was built ahead
+	owner     int               // the user id of the command if it differs from the plan's
 }
+
+// ids are a user and a group.
+type ids struct{ uid, gid int }
 
 // build builds a sandbox that waits for its command.
 func (b *Backend) build(r recipe, s streams) (*sandbox, error) {
@@ -49,6 +55,19 @@ func (b *Backend) start(p *sandbox, r recipe) error {
 	groups, err := b.groups.Pool()
 	if err != nil {
 		return run.Errorf(run.Internal, "cgroup: %w", err)
+	}
+	if p.shared = b.isShared(); p.shared {
+		plan, err := asOwner(b.plan, r)
+		if err == nil {
+			p.private, err = namePrivate(plan)
+		}
+		if err != nil {
+			return err
+		}
+		r.private = p.private.path
+		if plan.SwitchID {
+			p.ids = &ids{plan.UID, plan.GID}
+		}
 	}
 	plan, c, err := b.builder.prepare(b.plan, r)
 	if err != nil {
@@ -71,7 +90,7 @@ func (b *Backend) start(p *sandbox, r recipe) error {
 		}
 		p.report, c.Kept = ours, append(c.Kept, theirs)
 	}
-	if b.proxied() {
+	if b.proxied() && !p.shared {
 		c.ProxyPort = int(egress.GuestAddress.Port())
 	}
 	if groups != nil {
@@ -97,6 +116,11 @@ func (b *Backend) start(p *sandbox, r recipe) error {
 	if p.Handles, err = p.process.Ready(c, plan.Seccomp); err != nil {
 		return err
 	}
+	if p.private != nil {
+		if err := p.private.keep(); err != nil {
+			return err
+		}
+	}
 	if p.Terminal >= 0 {
 		p.streams.setTerminal(p.Terminal)
 		p.Terminal = -1
@@ -121,7 +145,7 @@ func (p *sandbox) openProxy() (err error) {
 // ourProcesses is how many processes of ours count against the command's limit: the
 // init, and with bubblewrap two more.
 func (b *Backend) ourProcesses() int {
-	if b.options.Policy.Jail == policy.JailBwrap {
+	if b.jail == policy.JailBwrap {
 		return 3
 	}
 	return 1
@@ -162,14 +186,22 @@ const memoryRoom = 1 << 30
 
 // processes is RLIMIT_NPROC, which counts per user; the command has a user of its own in
 // its user namespace. Where a cgroup counts processes, this limit is higher, so that the
-// cgroup is the one that refuses and reports it.
+// cgroup is the one that refuses and reports it. A command without namespaces shares the
+// user with others: the watcher counts its processes, and this limit bounds what it can
+// start between two counts.
 func (b *Backend) processes(l policy.Limits, group *cgroup.Group) uint64 {
 	n := uint64(l.Processes + b.ourProcesses())
+	if b.isShared() {
+		n += uint64(b.others()) + othersRoom
+	}
 	if group != nil && group.CountsProcesses() {
 		n += 64
 	}
 	return n
 }
+
+// othersRoom is how many more processes the others of the user may get.
+const othersRoom = 4096
 
 // explain turns a failed start into an error that says what the caller can do.
 func (b *Backend) explain(err error) error {
@@ -192,6 +224,14 @@ func (b *Backend) explain(err error) error {
 	return &run.Error{Class: run.Unsupported, Message: fmt.Sprintf("the sandbox cannot be set up: %v", err), Err: err}
 }
 
+// processes are those in the sandbox.
+func (p *sandbox) processes() processes {
+	if p.shared {
+		return processes{p.Proc, p.process.Pid}
+	}
+	return processes{proc: p.Proc}
+}
+
 // kill ends all processes in the sandbox.
 func (p *sandbox) kill() { p.process.Kill() }
 
@@ -209,6 +249,9 @@ func (p *sandbox) tearDown() {
 	p.streams.close()
 	if p.report != nil {
 		_ = p.report.Close()
+	}
+	if p.private != nil {
+		p.private.remove()
 	}
 	if p.group != nil {
 		p.returning.Go(p.group.Return) // cleaning takes as long as all the rest

@@ -11,13 +11,14 @@ import (
 type watcher struct {
 	guest       *guest
 	disk        *diskWatch
+	scratch     *diskWatch
 	memory      *memoryWatch // nil if a cgroup limits memory
 	scratchFull bool
 }
 
 // watch kills the command when it exceeds a limit, and returns when it has ended.
 func (g *guest) watch(ctx context.Context, ended <-chan struct{}) *watcher {
-	w := &watcher{guest: g, disk: g.disk}
+	w := &watcher{guest: g, disk: g.disk, scratch: g.scratch}
 	wall := time.NewTimer(time.Until(g.began.Add(g.job.Limits.WallTime)))
 	defer wall.Stop()
 	cpu := time.NewTimer(w.soonest(0))
@@ -27,10 +28,15 @@ func (g *guest) watch(ctx context.Context, ended <-chan struct{}) *watcher {
 	if g.sandbox.group != nil {
 		memory.Stop()
 	} else {
-		w.memory = &memoryWatch{proc: g.sandbox.Proc, limit: int64(g.job.Limits.Memory)}
+		w.memory = &memoryWatch{processes: g.sandbox.processes(), limit: int64(g.job.Limits.Memory)}
 	}
 	disk := time.NewTicker(diskEvery)
 	defer disk.Stop()
+	tasks := time.NewTicker(tasksEvery)
+	defer tasks.Stop()
+	if !g.sandbox.shared {
+		tasks.Stop() // the kernel refuses processes above the limit
+	}
 	canceled, closed := ctx.Done(), g.backend.gate.Closed()
 	var resize <-chan windowSize
 	if t := g.job.Streams.Terminal; t != nil {
@@ -41,6 +47,7 @@ func (g *guest) watch(ctx context.Context, ended <-chan struct{}) *watcher {
 		case <-ended:
 			w.checkScratch()
 			w.disk.waitForWalk()
+			w.scratch.waitForWalk()
 			return w
 		case <-canceled:
 			g.kill(killedCanceled)
@@ -63,9 +70,18 @@ func (g *guest) watch(ctx context.Context, ended <-chan struct{}) *watcher {
 				continue
 			}
 			memory.Reset(next)
+		case <-tasks.C:
+			if g.sandbox.processes().threads() > g.job.Limits.Processes {
+				g.kill(killedProcesses)
+			}
 		case <-disk.C:
 			w.checkScratch()
 			w.disk.startWalk()
+			w.scratch.startWalk()
+		case answer := <-w.scratch.walked:
+			if w.scratch.finishWalk(answer); w.scratch.over != "" {
+				g.kill(killedScratch)
+			}
 		case answer := <-w.disk.walked:
 			if w.disk.finishWalk(answer); w.disk.over != "" {
 				g.kill(w.disk.over.reason())
@@ -83,7 +99,7 @@ func (g *guest) watch(ctx context.Context, ended <-chan struct{}) *watcher {
 // cpuTime is the CPU time of the command. A cgroup counts all processes; the sum over
 // /proc misses some.
 func (g *guest) cpuTime() time.Duration {
-	used := cpuTime(g.sandbox.Proc)
+	used := cpuTime(g.sandbox.processes())
 	if g.sandbox.group != nil {
 		if usage, err := g.sandbox.group.Usage(); err == nil {
 			used = max(used, usage.CPU)
@@ -94,6 +110,9 @@ func (g *guest) cpuTime() time.Duration {
 
 // checkScratch records whether the scratch space is full.
 func (w *watcher) checkScratch() {
+	if w.guest.sandbox.shared {
+		return // scratch watches it
+	}
 	var stat unix.Statfs_t
 	if err := unix.Fstatfs(w.guest.sandbox.Scratch, &stat); err == nil && (stat.Bavail == 0 || stat.Ffree == 0) {
 		w.scratchFull = true
@@ -104,6 +123,9 @@ const (
 	// diskEvery is the pause between two checks of the disk, in which a command may
 	// write past its limit.
 	diskEvery = 20 * time.Millisecond
+	// tasksEvery is the pause between two counts of the processes of a command without
+	// namespaces.
+	tasksEvery = 10 * time.Millisecond
 	// cpuEvery is the shortest pause between two checks of CPU time.
 	cpuEvery = 10 * time.Millisecond
 )

@@ -35,7 +35,7 @@ func NewCommands(options Options) (*Commands, error) {
 	b := &Commands{gate: backend.NewGate(options.Load)}
 	options.Policy = options.Policy.Resolved()
 	b.options = options
-	if options.Policy.Jail != policy.JailNative {
+	if options.Policy.Jail != policy.JailAuto && options.Policy.Jail != policy.JailNative {
 		return nil, run.Errorf(run.Unsupported, "backend %s needs Linux: leave it out, or write %s", options.Policy.Jail, policy.JailNative)
 	}
 	var err error
@@ -64,7 +64,7 @@ func (b *Commands) Tier() policy.Tier { return policy.TierJail }
 
 // Enforcement reports which walls stand.
 func (b *Commands) Enforcement() run.Enforcement {
-	e := run.Enforcement{Tier: policy.TierJail, Jail: b.options.Policy.Jail, Walls: maps.Clone(b.walls)}
+	e := run.Enforcement{Tier: policy.TierJail, Jail: policy.JailNative, Walls: maps.Clone(b.walls)}
 	e.Walls[policy.WallCommand] = commandWords(b.options.Policy.AllowInterpreters)
 	b.network.report(&e)
 	return e

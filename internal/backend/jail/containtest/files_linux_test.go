@@ -304,7 +304,7 @@ func useDescriptors(p params) error {
 // environment looks for variables that cordon does not set for a command: they come from the
 // host.
 func environment(p params) error {
-	known := []string{"PATH", "HOME", "TMPDIR", "PWD", "USER", "LOGNAME", "SHELL", "LANG", actVariable, paramsVariable}
+	known := []string{"PATH", "HOME", "TMPDIR", "PWD", "USER", "LOGNAME", "SHELL", "LANG", "GIT_CONFIG_NOSYSTEM", actVariable, paramsVariable}
 	var others []string
 	for _, setting := range os.Environ() {
 		if name, _, _ := strings.Cut(setting, "="); !slices.Contains(known, name) {

@@ -199,7 +199,7 @@ var kernelActs = map[string]act{
 	},
 	"hammer": func(params) error {
 		for range 1 << 20 {
-			_, _, _ = unix.Syscall(unix.SYS_KEYCTL, 0, ^uintptr(2), 0)
+			_, _, _ = unix.Syscall(unix.SYS_GET_ROBUST_LIST, 0, 0, 0)
 		}
 		return errQuiet
 	},

@@ -72,6 +72,7 @@ func (s *scene) missing(mountinfo string) (lacking []string, count int) {
 
 func TestContainMounts(t *testing.T) {
 	eachBackend(t, func(t *testing.T, suite *suite) {
+		suite.needsNamespaces(t, "mount")
 		look := attempt{wall: "mounts", name: "flags", sh: `cat /proc/self/mountinfo`}
 		s := suite.scene(t, look, suite.guarded)
 		plantOut(t, s)

@@ -85,6 +85,7 @@ func lookForNeighbor(p params) error {
 // TestContainNeighbors checks that two concurrent commands share only what both are granted.
 func TestContainNeighbors(t *testing.T) {
 	eachBackend(t, func(t *testing.T, suite *suite) {
+		suite.needsNamespaces(t, "socket on which a command could listen")
 		in, holder := io.Pipe()
 		a, b := suite.scene(t, attempt{}, suite.guarded), suite.scene(t, attempt{}, suite.guarded)
 		meetingPoints(a, b)

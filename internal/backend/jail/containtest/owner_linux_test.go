@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -47,7 +48,69 @@ func ownerAttempts() []attempt {
 		{name: "trusted attribute", act: "trusted attribute", proof: nakedRoot},
 		{name: "immutable file", act: "immutable", proof: proof{naked: true, root: true, skipReason: "the file system has no immutable flag"}},
 		{name: "lease on a file of the host", act: "lease", proof: naked},
+		{name: "mode and times of a file of the host", plant: plantHostFile, touched: hostFileChanged, proof: naked, sh: `
+ln -s "$beside" l
+for f in "$beside" l "../$(basename "$(dirname "$beside")")/$(basename "$beside")" /proc/self/root"$beside" /proc/self/cwd/l; do
+	chmod 777 "$f"; touch -d 2001-01-01 "$f"; chgrp "$(id -g)" "$f"
+done 2>/dev/null; held`},
+		{name: "mode and times of a file of the host, by descriptors", act: "change by descriptor", plant: plantHostFile, touched: hostFileChanged, proof: naked},
+		{name: "mode of a file of the host, exchanged during the call", act: "exchange path", plant: plantHostFile, touched: hostFileChanged, proof: naked},
 	}...))
+}
+
+// plantHostFile creates a file of the host next to the workspace, and records its state.
+func plantHostFile(t *testing.T, s *scene) {
+	t.Helper()
+	s.params["beside"] = s.write(t, "beside/file", "data", 0o600)
+	s.write(t, filepath.Join(s.workspace, "mine"), "data", 0o600)
+	s.before = tree(t, filepath.Join(s.directory, "beside"))
+}
+
+func hostFileChanged(t *testing.T, s *scene, _ run.Result) string {
+	t.Helper()
+	if now := tree(t, filepath.Join(s.directory, "beside")); now != s.before {
+		return "it was changed:\n" + s.before + "became\n" + now
+	}
+	return ""
+}
+
+// changeByDescriptor changes a file of the host through descriptors without any rights.
+func changeByDescriptor(p params) error {
+	path := p.text("beside")
+	directory, err := unix.Open(filepath.Dir(path), unix.O_PATH, 0)
+	if err != nil {
+		return errors.New("it does not exist")
+	}
+	file, err := unix.Open(path, unix.O_PATH, 0)
+	if err != nil {
+		return err
+	}
+	name := fmt.Sprintf("/proc/self/fd/%d", file)
+	return anyOf(map[string]error{
+		"fchmodat":       unix.Fchmodat(directory, filepath.Base(path), 0o777, 0),
+		"fchmod":         unix.Fchmod(file, 0o777),
+		"chmod by link":  unix.Chmod(name, 0o777),
+		"utimes by link": unix.Utimes(name, []unix.Timeval{{}, {}}),
+		"utimensat":      unix.UtimesNanoAt(directory, filepath.Base(path), []unix.Timespec{{}, {}}, 0),
+	})
+}
+
+// exchangePath changes the path while the call that has it is made. It first calls with a path
+// that is allowed.
+func exchangePath(p params) error {
+	mine, host := []byte(p.text("workspace")+"/mine\x00"), []byte(p.text("beside")+"\x00")
+	buffer := make([]byte, max(len(mine), len(host)))
+	until := time.Now().Add(300 * time.Millisecond)
+	go func() {
+		for time.Now().Before(until) {
+			copy(buffer, host)
+			copy(buffer, mine)
+		}
+	}()
+	for time.Now().Before(until) {
+		changeMode(buffer, 0o777)
+	}
+	return errors.New("the host looks at the file")
 }
 
 func ownedBy(uid, gid int) func(*testing.T, *scene, run.Result) string {
@@ -115,7 +178,9 @@ var ownerActs = map[string]act{
 	"trusted attribute": func(params) error {
 		return errors.Join(os.WriteFile("x", []byte("x"), 0o755), unix.Setxattr("x", "trusted.overlay.opaque", []byte("y"), 0))
 	},
-	"immutable": immutable,
+	"immutable":            immutable,
+	"change by descriptor": changeByDescriptor,
+	"exchange path":        exchangePath,
 	"lease": func(params) error {
 		file, err := os.Create("leased")
 		if err != nil {

@@ -84,10 +84,10 @@ var watchedTests = []limitTest{
 	{name: "page tables", act: "use page tables", want: run.OutOfMemory},
 	{name: "memory file", act: "make memory file", want: run.Succeeded},
 	{name: "System V", act: "use shared segment", params: map[string]any{"size": 512}, want: run.Exited},
-	{name: "scratch", sh: `dd if=/dev/zero of=/tmp/x bs=1M count=256 2>/dev/null`, want: run.OutOfDisk},
+	{name: "scratch", sh: `dd if=/dev/zero of=$TMPDIR/x bs=1M count=256 2>/dev/null`, want: run.OutOfDisk},
 
 	// These must succeed.
-	{name: "memory that children share", act: "share memory with children", params: map[string]any{"size": 60, "count": 6}, want: run.Succeeded},
+	{name: "memory that children share", ownMemory: true, act: "share memory with children", params: map[string]any{"size": 60, "count": 6}, want: run.Succeeded},
 	{name: "memory shared with vfork children", act: "share memory with vfork children", params: map[string]any{"size": 80, "count": 300}, want: run.Succeeded},
 	{name: "a large file, mapped", sh: `head -c 200M /dev/zero > large; cat large > /dev/null; sha256sum large > /dev/null`, want: run.Succeeded},
 	{name: "large reservation", act: "reserve memory", params: map[string]any{"size": 700}, want: run.Succeeded},
@@ -137,7 +137,7 @@ var spaceActs = map[string]act{
 		return withoutFirstThread(fillMapped)
 	},
 	"fill sent files": func(params) error {
-		pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_DGRAM, 0)
+		pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET, 0)
 		if err != nil {
 			return broken("%v", err)
 		}
@@ -383,6 +383,7 @@ func withoutFirstThread(f func() error) error {
 // counting each thread.
 func TestContainProcessesExactly(t *testing.T) {
 	eachBackend(t, func(t *testing.T, suite *suite) {
+		suite.needsNamespaces(t, "process that the kernel refuses")
 		for name, without := range map[string][]policy.Wall{"cgroup": nil, "rlimit": {policy.WallCgroup}} {
 			t.Run(name, func(t *testing.T) {
 				suite.backend = suite.open(t, suite.policy, without)

@@ -43,6 +43,12 @@ func rawCloneWaiting() (int, error) {
 	return int(pid), nil
 }
 
+// changeMode is chmod with a path that another goroutine may change meanwhile.
+func changeMode(path []byte, mode uintptr) {
+	at := unix.AT_FDCWD
+	_, _, _ = unix.Syscall(unix.SYS_FCHMODAT, uintptr(at), uintptr(unsafe.Pointer(&path[0])), mode)
+}
+
 // fillWithChildren makes as many children as it can, kills them, and returns how many there
 // were. It uses only raw system calls, during which Go's runtime starts no thread.
 func fillWithChildren() (n int) {

@@ -44,7 +44,7 @@ func BenchmarkToolsDownload(b *testing.B) {
 	b.Run("host/go", func(b *testing.B) {
 		onHost(b, size, goEnv, "/proc/self/exe")
 	})
-	for _, jail := range jails {
+	for _, jail := range jails() {
 		if jail == policy.JailBwrap && hosttest.FindProgram("bwrap") == "" {
 			continue
 		}

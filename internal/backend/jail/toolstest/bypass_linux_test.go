@@ -208,6 +208,7 @@ func testDirectBypasses(t *testing.T, n *internet, p policy.Policy) {
 		})
 	}
 	t.Run("no variables", func(t *testing.T) {
+		needsNamespaces(t, p, "a connection past the proxy is reported")
 		r := w.request(run.Request{Command: run.Command{Args: []string{"sh"}}, Stdin: `
 unset http_proxy https_proxy HTTP_PROXY HTTPS_PROXY all_proxy ALL_PROXY
 ! curl -sS https://allowed.test.example/
@@ -218,6 +219,7 @@ unset http_proxy https_proxy HTTP_PROXY HTTPS_PROXY all_proxy ALL_PROXY
 		}
 	})
 	t.Run("sockets", func(t *testing.T) {
+		needsNamespaces(t, p, "a connection past the proxy is reported")
 		r := w.python(`
 import errno, socket
 def attempt(what, family, kind, act):

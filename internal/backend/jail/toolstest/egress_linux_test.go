@@ -177,6 +177,7 @@ func testMany(t *testing.T, n *internet, p policy.Policy) {
 // and without a proxy.
 func testLoopback(t *testing.T, n *internet, p policy.Policy) {
 	hosttest.Needs(t, "curl", "python3")
+	needsNamespaces(t, p, "no program can listen on a socket")
 	for name, p := range map[string]policy.Policy{"closed": p, "granted": strictPolicy(p)} {
 		t.Run(name, func(t *testing.T) {
 			w := online(t, n, p)

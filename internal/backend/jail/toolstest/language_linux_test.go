@@ -64,6 +64,7 @@ func TestToolsPythonProcesses(t *testing.T) {
 	hosttest.Needs(t, "python3")
 	eachJail(t, func(t *testing.T, p policy.Policy) {
 		w := scripts(t, p)
+		needsNamespaces(t, p, "there is no /dev/shm for the semaphores of multiprocessing")
 		w.bring("processes.py", "kernel.py")
 		w.want("processes: all well", "python3", "processes.py")
 		w.want("kernel: all well", "python3", "kernel.py")
@@ -79,6 +80,7 @@ func TestToolsNode(t *testing.T) {
 	eachJail(t, func(t *testing.T, p policy.Policy) {
 		w := scripts(t, p)
 		w.want("42", "node", "-e", "console.log(6 * 7)")
+		needsNamespaces(t, p, "no program can listen on a socket")
 		w.bring("workers.js")
 		w.want("workers: all well", "node", "workers.js")
 		if got := w.get("from-child.txt"); got != "child\n" {

@@ -55,6 +55,7 @@ func testModes(t *testing.T, n *internet, p policy.Policy) {
 		}
 	})
 	t.Run("preflight", func(t *testing.T) {
+		needsNamespaces(t, p, "commands cannot have the host's network")
 		p := strictPolicy(p)
 		p.Egress = policy.EgressPreflight
 		w := online(t, n, p)
@@ -77,6 +78,7 @@ func testModes(t *testing.T, n *internet, p policy.Policy) {
 		}
 	})
 	t.Run("none", func(t *testing.T) {
+		needsNamespaces(t, p, "commands cannot have the host's network")
 		p := p
 		p.Egress = policy.EgressNone
 		w := online(t, n, p)

@@ -17,13 +17,19 @@ import (
 // The tests in this package run unchanged programs that people use, and check the workspace
 // from the host. People switch off a wall that breaks a compiler or a package manager.
 
-// jails are the backends that can build a sandbox. Every program must run in each of them.
-var jails = []policy.JailBackend{policy.JailNative, policy.JailBwrap}
+// jails are the backends that can build a sandbox. Every program must run in each of them. The
+// environment selects another one for a host without namespaces.
+func jails() []policy.JailBackend {
+	if name := os.Getenv("CORDON_TEST_JAIL"); name != "" {
+		return []policy.JailBackend{policy.JailBackend(name)}
+	}
+	return []policy.JailBackend{policy.JailNative, policy.JailBwrap}
+}
 
 // eachJail runs a test with the policy for commands, once for each jail.
 func eachJail(t *testing.T, test func(t *testing.T, p policy.Policy)) {
 	t.Helper()
-	for _, builder := range jails {
+	for _, builder := range jails() {
 		t.Run(string(builder), func(t *testing.T) {
 			if builder == policy.JailBwrap {
 				hosttest.Needs(t, "bwrap")
@@ -41,6 +47,38 @@ func eachJail(t *testing.T, test func(t *testing.T, p policy.Policy)) {
 			}
 			test(t, p)
 		})
+	}
+}
+
+// needsNamespaces skips the rest of a test: without namespaces its programs do not work, for the
+// given reason.
+func needsNamespaces(t *testing.T, p policy.Policy, why string) {
+	t.Helper()
+	if p.Jail == policy.JailLandlock {
+		t.Skip("without namespaces, " + why)
+	}
+}
+
+// TestToolsWithoutNamespaces runs the tests in a container that refuses namespaces, as an
+// ordinary user. TestToolsEgress makes namespaces itself.
+func TestToolsWithoutNamespaces(t *testing.T) {
+	hosttest.OnlyLong(t, "the same programs run in the other jails")
+	if hosttest.Degraded() {
+		t.Skip("this is the inside")
+	}
+	uid := os.Geteuid()
+	if uid == 0 {
+		uid = 1000
+	}
+	dir := t.TempDir()
+	if err := errors.Join(os.Chmod(filepath.Dir(dir), 0o755), os.Chmod(dir, 0o777)); err != nil { // both are of this test
+		t.Fatal(err)
+	}
+	t.Setenv("TMPDIR", dir)
+	t.Setenv("HOME", dir)
+	t.Setenv("CORDON_TEST_JAIL", string(policy.JailLandlock))
+	for _, name := range []string{"Go", "GCC", "Make", "Git", "SQLite", "Tar", "Pipelines", "Python", "Node", "NPM", "Perl", "Locations", "Terminal", "Locale", "Names", "Privileges", "Streams"} {
+		hosttest.RunDegraded(t, "TestTools"+name, uid)
 	}
 }
 

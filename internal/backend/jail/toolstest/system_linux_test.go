@@ -52,6 +52,7 @@ func TestToolsTerminal(t *testing.T) {
 		if !strings.Contains(asked.Stdout, "6\r\n") || strings.Contains(asked.Stdout, "geheim") {
 			t.Errorf("a password is asked for by %q", asked.Stdout)
 		}
+		needsNamespaces(t, p, "a terminal of the host would be next to those of others")
 		// A second terminal, which the command creates.
 		if got := w.ok("script", "-qec", "tty; stty -a | head -c 5", "/dev/null"); !strings.Contains(got, "/dev/pts/") || !strings.Contains(got, "speed") {
 			t.Errorf("script says %q", got)
@@ -89,6 +90,7 @@ func TestToolsDaemon(t *testing.T) {
 	hosttest.Needs(t, "python3", "setsid")
 	eachJail(t, func(t *testing.T, p policy.Policy) {
 		w := scripts(t, p)
+		needsNamespaces(t, p, "no program can listen on a socket")
 		w.bring("daemon.py")
 		w.want("the daemon says hello", "python3", "daemon.py")
 		// It held a lock. If we get the lock, the daemon has ended.
@@ -112,6 +114,7 @@ func TestToolsProcesses(t *testing.T) {
 	hosttest.Needs(t, "ps", "top", "free", "uptime", "pgrep", "pkill")
 	eachJail(t, func(t *testing.T, p policy.Policy) {
 		w := openWorkshop(t, p)
+		needsNamespaces(t, p, "commands see all processes")
 		processes := strings.Split(strings.TrimSpace(w.ok("ps", "-e", "-o", "pid=,user=,comm=")), "\n")
 		if len(processes) > 3 || !strings.HasSuffix(processes[len(processes)-1], "ps") || !strings.Contains(processes[0], "guest") {
 			t.Errorf("ps sees %q", processes)
@@ -161,6 +164,7 @@ func TestToolsNames(t *testing.T) {
 	eachJail(t, func(t *testing.T, p policy.Policy) {
 		w := scripts(t, p)
 		w.want("127.0.0.1", "python3", "-c", "import socket; print(socket.gethostbyname('localhost'))")
+		needsNamespaces(t, p, "there is no IPv6, and the host has its own name")
 		if got := w.ok("getent", "ahosts", "localhost"); !strings.Contains(got, "127.0.0.1") || !strings.Contains(got, "::1") {
 			t.Errorf("localhost is %q", got)
 		}

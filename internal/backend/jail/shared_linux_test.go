@@ -1,0 +1,99 @@
+package jail
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/cordon-sandbox/cordon/internal/backend"
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// sharedRun runs a shell script without namespaces.
+func sharedRun(t *testing.T, p policy.Policy, workspace, script string) (run.Result, error) {
+	t.Helper()
+	p.Jail = policy.JailLandlock
+	b := openJail(t, p)
+	command := run.Command{Args: []string{"/bin/sh", "-c", script}, Workspace: workspace}
+	return attemptOnce(t.Context(), b, backend.Job{Request: run.Request{Command: command}, Limits: b.options.Policy.Limits})
+}
+
+// The commands of root run as the owner of the workspace, and never as root.
+func TestSharedCommandsOfRoot(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can have commands of another user")
+	}
+	const uid, gid = 1234, 1235
+	workspace := t.TempDir()
+	_, err := sharedRun(t, policy.Policy{}, workspace, "true")
+	if run.ClassOf(err) != run.Unsupported || !strings.Contains(err.Error(), "belongs to root") {
+		t.Errorf("a workspace of root: %v", err)
+	}
+	mine, roots := filepath.Join(workspace, "mine"), filepath.Join(workspace, "roots")
+	for _, name := range []string{mine, roots} {
+		if err := os.WriteFile(name, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{workspace, mine} {
+		if err := os.Chown(name, uid, gid); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Chmod(filepath.Dir(workspace), 0o755); err != nil { // of this test
+		t.Fatal(err)
+	}
+	r, err := sharedRun(t, policy.Policy{}, workspace, `id -u; id -g; echo x >made; chmod 640 mine; touch -d @1000 mine; chmod 666 roots; touch -d @1000 roots; ls -d "$TMPDIR" >&2; exit 0`)
+	if err != nil || !r.OK() || !strings.HasPrefix(r.Stdout, "1234\n1235\n") {
+		t.Fatalf("%v %+v", err, r)
+	}
+	for name, want := range map[string]struct {
+		uid  uint32
+		mode os.FileMode
+	}{"made": {uid, 0o644}, "mine": {uid, 0o640}, "roots": {0, 0o600}} {
+		info, err := os.Stat(filepath.Join(workspace, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if stat := info.Sys().(*syscall.Stat_t); stat.Uid != want.uid || info.Mode() != want.mode {
+			t.Errorf("%s: owner %d, mode %o", name, stat.Uid, info.Mode())
+		}
+		if name != "made" && (info.ModTime().Unix() == 1000) != (name == "mine") {
+			t.Errorf("%s: time %v", name, info.ModTime())
+		}
+	}
+	if len(r.Violations) != 2 {
+		t.Errorf("violations: %+v", r.Violations)
+	}
+	if path := strings.TrimSpace(r.Stderr); !strings.Contains(path, privatePattern) {
+		t.Errorf("the private directory is %q", r.Stderr)
+	} else if _, err := os.Lstat(path); err == nil {
+		t.Errorf("%s is still there", path)
+	}
+}
+
+// What Landlock cannot do is refused before anything runs.
+func TestSharedRefuses(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("the workspace would have to belong to another user")
+	}
+	workspace := t.TempDir()
+	below := filepath.Join(workspace, "vendor")
+	if err := os.Mkdir(below, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, p := range map[string]policy.Policy{
+		"cannot be read-only": {Read: []string{below}},
+	} {
+		if _, err := sharedRun(t, p, workspace, "true"); run.ClassOf(err) != run.Unsupported || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	_, err := New(Options{Policy: policy.Policy{Jail: policy.JailLandlock, Egress: policy.EgressNone}})
+	if run.ClassOf(err) != run.Unsupported || !strings.Contains(err.Error(), "host's network") {
+		t.Errorf("the host's network: %v", err)
+	}
+}
