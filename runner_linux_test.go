@@ -79,7 +79,8 @@ func TestHammerConcurrentRuns(t *testing.T) {
 
 // The message about a result that is too large says so.
 func TestLargeResults(t *testing.T) {
-	r := newRunner(t, cordon.Options{})
+	patient := policy.Limits{WallTime: 4 * time.Minute, CPUTime: 4 * time.Minute} // a busy machine may be slow
+	r := newRunner(t, cordon.Options{Policy: policy.Policy{Limits: patient, Maxima: patient}})
 	for script, want := range map[string]struct {
 		outcome run.Outcome
 		words   string
