@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// toolchain are programs of ours that only developers run.
-var toolchain = []string{"bench/", "compat/", "internal/confine/gen/", "internal/seccomp/gen/", "internal/zygote/gen/", "scripts/testreport/"}
+// toolchain are programs and helpers of tests that only developers run.
+var toolchain = []string{"bench/", "compat/", "internal/confine/gen/", "internal/hosttest/", "internal/seccomp/gen/", "internal/zygote/gen/", "scripts/testreport/"}
 
 // TestProgramsAreFoundInOnePlace finds searches along PATH, which may find a program that a
 // guest has put into its workspace. internal/hostpath skips those; os/exec does not, even

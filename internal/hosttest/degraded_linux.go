@@ -38,12 +38,20 @@ func Enter() {
 		return
 	}
 	runtime.LockOSThread()
-	if err := install(program()); err != nil {
+	filter, err := program(), error(nil)
+	if path := os.Getenv(profileVariable); path != "" {
+		if err = dropToDocker(); err == nil {
+			filter, err = readProfile(path)
+		}
+	}
+	if err == nil {
+		err = install(filter)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "cannot degrade the host:", err)
 		os.Exit(1)
 	}
-	err := os.Setenv(degradedVariable, "inside")
-	if err == nil {
+	if err = os.Setenv(degradedVariable, "inside"); err == nil {
 		err = syscall.Exec("/proc/self/exe", os.Args, os.Environ())
 	}
 	fmt.Fprintln(os.Stderr, "cannot continue on the degraded host:", err)
@@ -79,14 +87,8 @@ func program() []unix.SockFilter {
 		newFlags   = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET |
 			unix.CLONE_NEWIPC | unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP
 	)
-	load := func(offset uint32) unix.SockFilter {
-		return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: offset}
-	}
 	unlessEqual := func(value uint32, skip uint8) unix.SockFilter {
 		return unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: value, Jf: skip}
-	}
-	answer := func(action uint32) unix.SockFilter {
-		return unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: action}
 	}
 	denied := answer(unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM))
 	p := []unix.SockFilter{load(loadNumber)}
@@ -99,4 +101,12 @@ func program() []unix.SockFilter {
 		unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JSET | unix.BPF_K, K: newFlags, Jf: 1}, denied,
 		answer(unix.SECCOMP_RET_ALLOW),
 	)
+}
+
+func load(offset uint32) unix.SockFilter {
+	return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: offset}
+}
+
+func answer(action uint32) unix.SockFilter {
+	return unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: action}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
+	"github.com/cordon-sandbox/cordon/internal/hosttest"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -73,6 +74,17 @@ func TestSharedCommandsOfRoot(t *testing.T) {
 	} else if _, err := os.Lstat(path); err == nil {
 		t.Errorf("%s is still there", path)
 	}
+}
+
+// Root in a container of Docker has few capabilities: not the one to look at other users'
+// processes.
+func TestSharedInDocker(t *testing.T) {
+	if hosttest.Degraded() || os.Geteuid() != 0 {
+		t.Skip("run by root, outside")
+	}
+	hosttest.UseDockerProfile(t)
+	hosttest.RunDegraded(t, "TestSharedCommandsOfRoot", 0)
+	hosttest.RunDegraded(t, "TestInsideDegradedHost", 0)
 }
 
 // What Landlock cannot do is refused before anything runs.

@@ -361,9 +361,7 @@ func (a attempt) try(t *testing.T, suite *suite) {
 		s.without = a.mask // needs a separate backend
 	}
 	if s.shared() && refused[a.wall+"/"+a.name] {
-		if r, err := s.try(t, a); run.ClassOf(err) != run.Unsupported {
-			t.Errorf("%v, not refused\n%s", err, show(r))
-		}
+		s.mustBeRefused(t, a)
 		return
 	}
 	r := s.run(t, a)
