@@ -1,6 +1,7 @@
 package jail
 
 import (
+	"bytes"
 	"os"
 	"slices"
 	"strconv"
@@ -65,10 +66,11 @@ func eachNumber(directory int, f func(proc int, pid string)) {
 	}
 }
 
-// threads counts all threads, without the init's.
+// threads counts all threads, without the init's. A process that has ended, and that nobody has
+// waited for yet, has none.
 func (p processes) threads() (n int) {
 	p.each(func(proc int, pid string) {
-		if pid != p.first() {
+		if pid != p.first() && !bytes.HasPrefix(field(readAt(proc, pid+"/status"), "State:"), []byte("Z")) {
 			n += len(namesIn(proc, pid+"/task"))
 		}
 	})

@@ -14,6 +14,7 @@ type watcher struct {
 	scratch     *diskWatch
 	memory      *memoryWatch // nil if a cgroup limits memory
 	scratchFull bool
+	crowded     bool // the last count of processes was above the limit
 }
 
 // watch kills the command when it exceeds a limit, and returns when it has ended.
@@ -71,7 +72,11 @@ func (g *guest) watch(ctx context.Context, ended <-chan struct{}) *watcher {
 			}
 			memory.Reset(next)
 		case <-tasks.C:
-			if g.sandbox.processes().threads() > g.job.Limits.Processes {
+			// Many short processes may be there at once on a busy host. One count is not
+			// enough.
+			before := w.crowded
+			w.crowded = g.sandbox.processes().threads() > g.job.Limits.Processes
+			if before && w.crowded {
 				g.kill(killedProcesses)
 			}
 		case <-disk.C:
