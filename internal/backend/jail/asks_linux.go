@@ -23,20 +23,34 @@ type answers struct {
 	sockets sockets
 }
 
-// newAnswers prepares this goroutine to answer. It gets its own thread, with the guest's user
-// for access to files: root without CAP_SYS_PTRACE, as in a container, could not look at the
-// guest otherwise. The thread ends with the goroutine.
+// newAnswers prepares this goroutine to answer. It gets its own thread, which has the command's
+// user for access to files: it must have no more rights than the command, and root without
+// CAP_SYS_PTRACE, as in a container, could not look at the command otherwise. The thread ends
+// with the goroutine. Without that user, nil denies every call.
 func (g *guest) newAnswers(fd int) *answers {
-	if !g.sandbox.shared {
+	if !g.sandbox.shared() {
 		return nil
 	}
 	runtime.LockOSThread()
-	if id := g.sandbox.ids; id != nil {
-		// They return the previous id and cannot fail for root.
-		_, _, _ = unix.RawSyscall(unix.SYS_SETFSGID, uintptr(id.gid), 0, 0)
-		_, _, _ = unix.RawSyscall(unix.SYS_SETFSUID, uintptr(id.uid), 0, 0)
+	if g.backend.plan.SwitchID && !becomeForFiles(g.sandbox.user) {
+		return nil
 	}
 	return &answers{guest: g, fd: fd}
+}
+
+// becomeForFiles changes the groups and the user of this thread for access to files. The last
+// two calls report no error; with an impossible id they return the current one.
+func becomeForFiles(user ids) bool {
+	if _, _, errno := unix.RawSyscall(unix.SYS_SETGROUPS, 0, 0, 0); errno != 0 {
+		return false
+	}
+	become := func(call uintptr, id int) bool {
+		const query = ^uintptr(0)
+		_, _, _ = unix.RawSyscall(call, uintptr(id), 0, 0)
+		now, _, _ := unix.RawSyscall(call, query, 0, 0)
+		return int(now) == id
+	}
+	return become(unix.SYS_SETFSGID, user.gid) && become(unix.SYS_SETFSUID, user.uid)
 }
 
 func (a *answers) close() {

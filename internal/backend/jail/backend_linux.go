@@ -39,7 +39,7 @@ type Backend struct {
 	// commands without namespaces that may be written.
 	granted, writable []string
 	gate              *backend.Gate
-	others            func() int // the number of processes of the commands' user at the start
+	others            otherTasks
 	ahead             *ahead
 	setups            observe.Histogram // how long building a sandbox took
 }
@@ -55,7 +55,6 @@ func New(options Options) (*Backend, error) {
 		b.jail = policy.JailNative // until the host refuses that: see makePlan
 	}
 	b.gate = backend.NewGate(b.options.Load)
-	b.others = sync.OnceValue(func() int { return userTasks(b.plan.UID) })
 	b.ahead = newAhead(b)
 	var err error
 	if b.grants, err = b.options.Policy.NetGrants(); err != nil {

@@ -9,9 +9,8 @@ import (
 // builder builds the sandbox of a recipe: cordon does it directly, or starts another
 // program for it. Both get the same namespaces, limits, cgroups, init and watcher.
 type builder interface {
-	// prepare returns what must be set up before the command is executed. The caller
-	// closes the descriptors in Command.Kept.
-	prepare(plan confine.Plan, r recipe) (confine.Plan, *confine.Command, error)
+	// prepare returns what must be set up before the command is executed.
+	prepare(plan confine.Plan, r recipe) (prepared, error)
 	// execute returns the program and the arguments that run a command.
 	execute(r recipe, program string, argv []string) (string, []string)
 	// reports says whether the builder writes a report to the last descriptor of
@@ -22,6 +21,16 @@ type builder interface {
 	close()
 }
 
+// prepared is how one sandbox is built.
+type prepared struct {
+	plan confine.Plan
+	// command describes the rest. The caller closes the descriptors in its Kept.
+	command *confine.Command
+	// private is the command's directory for temporary files; nil if it has its own /tmp.
+	// The caller removes it, also after an error.
+	private *privateDirectory
+}
+
 // root lists all mounts that a command sees.
 func root(common []confine.Mount, r recipe) []confine.Mount {
 	return confine.Arrange(slices.Concat(common, r.mounts()))
@@ -30,11 +39,11 @@ func root(common []confine.Mount, r recipe) []confine.Mount {
 // native builds the sandbox with system calls only.
 type native struct{ filter []byte }
 
-func (n *native) prepare(plan confine.Plan, r recipe) (confine.Plan, *confine.Command, error) {
+func (n *native) prepare(plan confine.Plan, r recipe) (prepared, error) {
 	plan.Root = root(plan.Root, r)
-	return plan, &confine.Command{
+	return prepared{plan: plan, command: &confine.Command{
 		Dir: r.dir(), Scratch: confine.Scratch, Landlock: r.landlock(plan.Landlock, plan.Root), Filter: n.filter,
-	}, nil
+	}}, nil
 }
 
 func (*native) execute(_ recipe, program string, argv []string) (string, []string) {

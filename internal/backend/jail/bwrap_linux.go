@@ -66,12 +66,12 @@ func (b *bwrap) close() {
 	}
 }
 
-func (b *bwrap) prepare(plan confine.Plan, r recipe) (confine.Plan, *confine.Command, error) {
+func (b *bwrap) prepare(plan confine.Plan, r recipe) (prepared, error) {
 	// The workspace is known only now. A command that may write there must not be able to
 	// replace bubblewrap.
 	if r.workspace.path != "" {
 		if dir, held := b.program.In(hostpath.Guests{r.workspace.path}); held {
-			return plan, nil, run.Errorf(run.Unsupported, "bubblewrap was found at %s, and the command may write to %s: remove that directory from PATH", b.program.Path, dir)
+			return prepared{}, run.Errorf(run.Unsupported, "bubblewrap was found at %s, and the command may write to %s: remove that directory from PATH", b.program.Path, dir)
 		}
 	}
 	plan.Namespaces &= confine.CloneNewUser | confine.CloneNewPID | confine.CloneNewNS | confine.CloneNewNet
@@ -82,15 +82,15 @@ func (b *bwrap) prepare(plan confine.Plan, r recipe) (confine.Plan, *confine.Com
 		plan.Landlock, c.Landlock = 1, landlock.Scope() // whatever the ABI
 	}
 	if b.filter < 0 {
-		return plan, c, nil
+		return prepared{plan: plan, command: c}, nil
 	}
 	// Each bubblewrap reads the file to its end, so each gets its own file offset.
 	filter, err := unix.Open(fmt.Sprintf("/proc/self/fd/%d", b.filter), unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return plan, c, run.Errorf(run.Internal, "the filter for bubblewrap: %w", err)
+		return prepared{}, run.Errorf(run.Internal, "the filter for bubblewrap: %w", err)
 	}
 	c.Kept = []int{filter}
-	return plan, c, nil
+	return prepared{plan: plan, command: c}, nil
 }
 
 // staged lists the mounts below the staging directory: all that bubblewrap does not take

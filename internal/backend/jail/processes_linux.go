@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"golang.org/x/sys/unix"
 )
@@ -89,6 +90,27 @@ func (p processes) has(pid int) bool {
 		pid = parent
 	}
 	return false
+}
+
+// otherTasks has the number of processes and threads of users, as it was when it was first
+// asked for: counting takes long.
+type otherTasks struct {
+	mu    sync.Mutex
+	count map[int]int
+}
+
+func (o *otherTasks) of(uid int) int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	n, known := o.count[uid]
+	if !known {
+		n = userTasks(uid)
+		if o.count == nil {
+			o.count = map[int]int{}
+		}
+		o.count[uid] = n
+	}
+	return n
 }
 
 // userTasks counts the processes and threads of a user.

@@ -67,7 +67,7 @@ func (b *Backend) run(ctx context.Context, job backend.Job) (run.Result, error) 
 	if err := p.process.Execute(executed, argv, r.environment(job, proxy)); err != nil {
 		return run.Result{}, b.executionError(p, err)
 	}
-	if p.shared {
+	if p.shared() {
 		if p.Listener, err = p.process.Listener(); err != nil {
 			return run.Result{}, b.explain(err)
 		}
@@ -230,7 +230,7 @@ func (g *guest) run(ctx context.Context) (run.Result, error) {
 		return run.Result{}, err
 	}
 	result, err := judge(e)
-	if uid := g.sandbox.owner; uid != 0 {
+	if uid := g.sandbox.user.uid; uid != g.backend.plan.UID {
 		result.Enforcement.Walls = map[policy.Wall]policy.WallStatus{policy.WallUID: policy.EnforcedWall(fmt.Sprintf("uid %d, the owner of a directory whose owner cannot be translated", uid))}
 	}
 	if g.proxy != nil {
@@ -315,11 +315,11 @@ func (g *guest) report(v run.Violation) {
 }
 
 func (g *guest) serveProxy(helpers *sync.WaitGroup, failed *error) {
-	if g.sandbox.proxy == nil && !(g.sandbox.shared && g.backend.proxied()) {
+	if g.sandbox.proxy == nil && !(g.sandbox.shared() && g.backend.proxied()) {
 		return
 	}
 	g.proxy = egress.New(egress.Options{Grants: g.backend.grants, Report: g.report})
-	if g.sandbox.shared {
+	if g.sandbox.shared() {
 		return // it serves single connections
 	}
 	helpers.Go(func() { *failed = g.proxy.Serve(g.sandbox.proxy) })

@@ -28,10 +28,8 @@ type sandbox struct {
 	proxy     net.Listener // on the sandbox's loopback; nil without a proxy
 	streams   streams
 	private   *privateDirectory // nil if it has its own /tmp
-	shared    bool              // it has no namespaces
-	ids       *ids              // its user on the host, if the Runner is root and it is shared
+	user      ids               // of the command, on the host
 	waited    bool              // it was built ahead
-	owner     int               // the user id of the command if it differs from the plan's
 }
 
 // ids are a user and a group.
@@ -56,23 +54,12 @@ func (b *Backend) start(p *sandbox, r recipe) error {
 	if err != nil {
 		return run.Errorf(run.Internal, "cgroup: %w", err)
 	}
-	if p.shared = b.isShared(); p.shared {
-		plan, err := asOwner(b.plan, r)
-		if err == nil {
-			p.private, err = namePrivate(plan)
-		}
-		if err != nil {
-			return err
-		}
-		r.private = p.private.path
-		if plan.SwitchID {
-			p.ids = &ids{plan.UID, plan.GID}
-		}
-	}
-	plan, c, err := b.builder.prepare(b.plan, r)
+	prepared, err := b.builder.prepare(b.plan, r)
+	p.private = prepared.private
 	if err != nil {
 		return err
 	}
+	plan, c := prepared.plan, prepared.command
 	defer func() {
 		for _, fd := range c.Kept {
 			unix.Close(fd)
@@ -90,7 +77,7 @@ func (b *Backend) start(p *sandbox, r recipe) error {
 		}
 		p.report, c.Kept = ours, append(c.Kept, theirs)
 	}
-	if b.proxied() && !p.shared {
+	if b.proxied() && !p.shared() {
 		c.ProxyPort = int(egress.GuestAddress.Port())
 	}
 	if groups != nil {
@@ -101,18 +88,19 @@ func (b *Backend) start(p *sandbox, r recipe) error {
 			c.Join = p.group.Add
 		}
 	}
-	c.Limits = b.rlimits(r.limits, p.group)
+	c.Limits = b.rlimits(r.limits, p.group, plan.UID)
 	p.process, err = confine.Start(confine.Spec{Plan: plan, Command: c})
 	var owner *confine.OwnerError
 	if errors.As(err, &owner) {
 		if other, ok := owner.AsOwner(plan); ok {
-			plan, p.owner = other, owner.UID
+			plan = other
 			p.process, err = confine.Start(confine.Spec{Plan: plan, Command: c})
 		}
 	}
 	if err != nil {
 		return err
 	}
+	p.user = ids{plan.UID, plan.GID}
 	if p.Handles, err = p.process.Ready(c, plan.Seccomp); err != nil {
 		return err
 	}
@@ -158,13 +146,13 @@ func (b *Backend) proxied() bool {
 
 // rlimits limit each process separately. The cgroup and the watcher limit what all
 // processes use together.
-func (b *Backend) rlimits(l policy.Limits, group *cgroup.Group) []confine.Limit {
+func (b *Backend) rlimits(l policy.Limits, group *cgroup.Group, uid int) []confine.Limit {
 	if !b.plan.Rlimits {
 		return nil
 	}
 	limits := []confine.Limit{
 		{Resource: unix.RLIMIT_NOFILE, Value: uint64(l.OpenFiles)},
-		{Resource: unix.RLIMIT_NPROC, Value: b.processes(l, group)},
+		{Resource: unix.RLIMIT_NPROC, Value: b.processes(l, group, uid)},
 		// The watcher is more exact. This limit works when the watcher is late.
 		{Resource: unix.RLIMIT_CPU, Value: uint64(l.CPUTime.Seconds()) + 2},
 		{Resource: unix.RLIMIT_CORE}, {Resource: unix.RLIMIT_RTPRIO}, {Resource: unix.RLIMIT_NICE},
@@ -189,10 +177,10 @@ const memoryRoom = 1 << 30
 // cgroup is the one that refuses and reports it. A command without namespaces shares the
 // user with others: the watcher counts its processes, and this limit bounds what it can
 // start between two counts.
-func (b *Backend) processes(l policy.Limits, group *cgroup.Group) uint64 {
+func (b *Backend) processes(l policy.Limits, group *cgroup.Group, uid int) uint64 {
 	n := uint64(l.Processes + b.ourProcesses())
 	if b.isShared() {
-		n += uint64(b.others()) + othersRoom
+		n += uint64(b.others.of(uid)) + othersRoom
 	}
 	if group != nil && group.CountsProcesses() {
 		n += 64
@@ -224,9 +212,12 @@ func (b *Backend) explain(err error) error {
 	return &run.Error{Class: run.Unsupported, Message: fmt.Sprintf("the sandbox cannot be set up: %v", err), Err: err}
 }
 
+// shared reports whether the sandbox has no namespaces.
+func (p *sandbox) shared() bool { return p.private != nil }
+
 // processes are those in the sandbox.
 func (p *sandbox) processes() processes {
-	if p.shared {
+	if p.shared() {
 		return processes{p.Proc, p.process.Pid}
 	}
 	return processes{proc: p.Proc}

@@ -33,8 +33,8 @@ const sharedView = "without namespaces the names of files, users, processes and 
 // replace.
 var sharedFiles = []string{"/etc/passwd", "/etc/group", "/etc/nsswitch.conf", "/etc/hosts", "/etc/host.conf"}
 
-// terminal is the terminal of the command, if it has one.
-const terminal = "/dev/tty"
+// ownTerminal is the terminal of the command, if it has one.
+const ownTerminal = "/dev/tty"
 
 func newShared(plan confine.Plan, filter []byte, mounts []confine.Mount, readable, writable []string) (*shared, error) {
 	s := &shared{filter: filter, abi: plan.Landlock}
@@ -49,7 +49,7 @@ func newShared(plan confine.Plan, filter []byte, mounts []confine.Mount, readabl
 		}
 	}
 	s.rules = append(s.rules, landlock.Rule{Path: "/proc", Access: landlock.Read})
-	for _, path := range slices.Concat(confine.Devices, sharedFiles, []string{terminal}) {
+	for _, path := range slices.Concat(confine.Devices, sharedFiles, []string{ownTerminal}) {
 		if _, err := os.Stat(path); err != nil {
 			continue
 		}
@@ -57,7 +57,7 @@ func newShared(plan confine.Plan, filter []byte, mounts []confine.Mount, readabl
 		if strings.HasPrefix(path, "/dev/") {
 			rule.Access = landlock.Sink
 		}
-		if path == terminal {
+		if path == ownTerminal {
 			rule.Access |= landlock.IoctlDev
 		}
 		s.rules = append(s.rules, rule)
@@ -97,25 +97,29 @@ func writeRule(path string) landlock.Rule {
 	return landlock.Rule{Path: path, Access: landlock.Scratch | landlock.Execute, Exact: true}
 }
 
-func (s *shared) prepare(plan confine.Plan, r recipe) (confine.Plan, *confine.Command, error) {
+func (s *shared) prepare(plan confine.Plan, r recipe) (p prepared, err error) {
 	rules := slices.Clone(s.rules)
-	if r.workspace.path != "" && !r.readOnly {
-		if err := s.checkReadOnly([]string{r.workspace.path}); err != nil {
-			return plan, nil, err
-		}
-	}
 	if r.workspace.path != "" {
 		rule := writeRule(r.workspace.path)
 		if r.readOnly {
 			rule.Access = landlock.Read | landlock.Execute
+		} else if err := s.checkReadOnly([]string{r.workspace.path}); err != nil {
+			return p, err
 		}
 		rules = append(rules, rule)
 	}
-	rules = append(rules, writeRule(r.private))
-	plan, err := asOwner(plan, r)
-	return plan, &confine.Command{
-		Dir: r.dir(), Scratch: r.private, MakeScratch: !plan.SwitchID, Landlock: landlock.Compile(s.abi, rules), Filter: s.filter, Extra: s.extra,
-	}, err
+	if p.plan, err = asOwner(plan, r); err != nil {
+		return p, err
+	}
+	if p.private, err = namePrivate(p.plan); err != nil {
+		return p, err
+	}
+	r.private = p.private.path
+	p.command = &confine.Command{
+		Dir: r.dir(), Scratch: r.private, MakeScratch: !plan.SwitchID,
+		Landlock: landlock.Compile(s.abi, append(rules, writeRule(r.private))), Filter: s.filter, Extra: s.extra,
+	}
+	return p, nil
 }
 
 // asOwner lets the commands of root run as the owner of their workspace: no mount translates

@@ -35,7 +35,7 @@ func (g *guest) watch(ctx context.Context, ended <-chan struct{}) *watcher {
 	defer disk.Stop()
 	tasks := time.NewTicker(tasksEvery)
 	defer tasks.Stop()
-	if !g.sandbox.shared {
+	if !g.sandbox.shared() {
 		tasks.Stop() // the kernel refuses processes above the limit
 	}
 	canceled, closed := ctx.Done(), g.backend.gate.Closed()
@@ -115,7 +115,7 @@ func (g *guest) cpuTime() time.Duration {
 
 // checkScratch records whether the scratch space is full.
 func (w *watcher) checkScratch() {
-	if w.guest.sandbox.shared {
+	if w.guest.sandbox.shared() {
 		return // scratch watches it
 	}
 	var stat unix.Statfs_t
