@@ -1,10 +1,8 @@
 package zygote
 
 import (
-	"encoding/binary"
 	"errors"
 	"net"
-	"net/netip"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -32,10 +30,10 @@ func (w *Worker) decideNetwork(fd int, q notify.Question) bool {
 		if isShortage(err) {
 			w.countMissed()
 			q.Refuse(fd, unix.EMFILE) // our limit or the guest's; neither is a violation
-		} else if isAnswered(err) {
+		} else if notify.IsLate(err) {
 			w.countMissed()
 		}
-		return err == nil || isShortage(err) || isAnswered(err)
+		return err == nil || isShortage(err) || notify.IsLate(err)
 	case "connect":
 		w.decideConnect(fd, q, n)
 		return true
@@ -57,12 +55,6 @@ func isTCP(args [6]uint64) bool {
 
 func isShortage(err error) bool {
 	return errors.Is(err, unix.EMFILE) || errors.Is(err, unix.ENFILE) || errors.Is(err, unix.ENOMEM) || errors.Is(err, unix.ENOBUFS)
-}
-
-// isAnswered recognizes a guest that does not wait any more: a signal has reached it or
-// us.
-func isAnswered(err error) bool {
-	return errors.Is(err, unix.ENOENT) || errors.Is(err, unix.EINPROGRESS)
 }
 
 func giveSocket(fd int, q notify.Question, n *Network) error {
@@ -94,42 +86,18 @@ func giveSocket(fd int, q notify.Question, n *Network) error {
 // decideConnect reads the address from the guest's memory. The guest may change it at any
 // time, which does not matter, because nobody connects to it.
 func (w *Worker) decideConnect(fd int, q notify.Question, n *Network) {
-	address, ok := addressOf(q.PID, q.Args[1], q.Args[2])
-	if ok && address == n.Proxy {
+	address, err := q.Address(fd, q.Args[1], q.Args[2])
+	if err == nil && address.Host == n.Proxy {
 		q.Succeed(fd)
 		return
 	}
 	detail := "an invalid address"
-	if ok {
-		detail = address.String()
+	if address.Host.IsValid() {
+		detail = address.Host.String()
 	}
 	w.deny(fd, q, unix.ENETUNREACH, hints.Give(run.Violation{
 		Wall: policy.WallEgress, Op: "connect", Detail: detail + ": not through the proxy",
 	}, hints.UseProxy, nil))
-}
-
-func addressOf(pid int, at, size uint64) (netip.AddrPort, bool) {
-	data := make([]byte, unix.SizeofSockaddrInet6)
-	if size < unix.SizeofSockaddrInet4 {
-		return netip.AddrPort{}, false
-	}
-	data = data[:min(uint64(len(data)), size)]
-	local := unix.Iovec{Base: &data[0]}
-	local.SetLen(len(data))
-	got, err := unix.ProcessVMReadv(pid, []unix.Iovec{local}, []unix.RemoteIovec{{Base: uintptr(at), Len: len(data)}}, 0)
-	if err != nil || got != len(data) {
-		return netip.AddrPort{}, false
-	}
-	port := binary.BigEndian.Uint16(data[2:])
-	switch binary.NativeEndian.Uint16(data) {
-	case unix.AF_INET:
-		return netip.AddrPortFrom(netip.AddrFrom4([4]byte(data[4:8])), port), true
-	case unix.AF_INET6:
-		if len(data) >= 24 {
-			return netip.AddrPortFrom(netip.AddrFrom16([16]byte(data[8:24])), port), true
-		}
-	}
-	return netip.AddrPort{}, false
 }
 
 // countMissed counts a call whose caller died or was interrupted.

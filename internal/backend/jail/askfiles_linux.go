@@ -43,8 +43,7 @@ var changes = map[string]change{
 	"utimensat": {0, 1, 3, false, applyTimes(2, timeNanoseconds)},
 }
 
-func (a *answers) changeFile(q notify.Question, call string) {
-	c := changes[call]
+func (a *answers) changeFile(q notify.Question, call string, c change) {
 	file, err := a.openFor(q, c)
 	if err != nil {
 		a.respond(q, err)
@@ -53,8 +52,7 @@ func (a *answers) changeFile(q notify.Question, call string) {
 	defer unix.Close(file)
 	path, allowed := a.mayChange(file)
 	switch {
-	case !q.Waits(a.fd): // the pid may have been another process's
-		a.guest.miss()
+	case !q.Waits(a.fd): // what was opened may be another process's
 	case !allowed:
 		a.deny(q, unix.EPERM, fileViolation(call, path))
 	default:
@@ -67,7 +65,7 @@ func (a *answers) openFor(q notify.Question, c change) (int, error) {
 	name, flags := "", uint64(0)
 	if c.path != none && q.Args[c.path] != 0 {
 		var err error
-		if name, err = q.Text(q.Args[c.path]); err != nil {
+		if name, err = q.Text(a.fd, q.Args[c.path]); err != nil {
 			return -1, err
 		}
 	}
@@ -187,11 +185,11 @@ const (
 )
 
 func applyTimes(arg int, form timeForm) func(*answers, notify.Question, int) error {
-	return func(_ *answers, q notify.Question, file int) error {
+	return func(a *answers, q notify.Question, file int) error {
 		times := []unix.Timespec{{Nsec: unix.UTIME_NOW}, {Nsec: unix.UTIME_NOW}}
 		if q.Args[arg] != 0 {
 			var err error
-			if times, err = readTimes(q, q.Args[arg], form); err != nil {
+			if times, err = a.readTimes(q, q.Args[arg], form); err != nil {
 				return err
 			}
 		}
@@ -199,13 +197,13 @@ func applyTimes(arg int, form timeForm) func(*answers, notify.Question, int) err
 	}
 }
 
-func readTimes(q notify.Question, at uint64, form timeForm) ([]unix.Timespec, error) {
+func (a *answers) readTimes(q notify.Question, at uint64, form timeForm) ([]unix.Timespec, error) {
 	words := make([]uint64, 4)
 	if form == timeSeconds {
 		words = words[:2]
 	}
 	data := make([]byte, 8*len(words))
-	if err := q.Memory(at, data); err != nil {
+	if err := q.Memory(a.fd, at, data); err != nil {
 		return nil, err
 	}
 	for i := range words {

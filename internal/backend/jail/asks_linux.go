@@ -18,9 +18,8 @@ import (
 // Runner. Nothing of a guest's memory decides what the kernel then does: the Runner does it
 // itself, or the decision depends only on registers.
 type answers struct {
-	guest   *guest
-	fd      int
-	sockets sockets
+	guest *guest
+	fd    int
 }
 
 // newAnswers prepares this goroutine to answer. It gets its own thread, which has the command's
@@ -53,12 +52,6 @@ func becomeForFiles(user ids) bool {
 	return become(unix.SYS_SETFSGID, user.gid) && become(unix.SYS_SETFSUID, user.uid)
 }
 
-func (a *answers) close() {
-	if a != nil {
-		a.sockets.close()
-	}
-}
-
 // answer answers a call, or reports that it is to be denied.
 func (a *answers) answer(q notify.Question) bool {
 	if a == nil || !seccomp.Asked(q.NR, q.Args) {
@@ -79,7 +72,11 @@ func (a *answers) answer(q notify.Question) bool {
 	case "connect":
 		a.connect(q)
 	default:
-		a.changeFile(q, name)
+		c, known := changes[name]
+		if known {
+			a.changeFile(q, name, c)
+		}
+		return known
 	}
 	return true
 }
@@ -152,13 +149,6 @@ func (a *answers) respond(q notify.Question, err error) {
 func (a *answers) deny(q notify.Question, errno unix.Errno, v run.Violation) {
 	a.guest.report(v) // before the answer, which may let the guest end
 	q.Refuse(a.fd, errno)
-}
-
-// miss counts a call that failed and is no violation.
-func (g *guest) miss() {
-	if g.denials.Miss() == notify.Hammering {
-		g.kill(killedHammering)
-	}
 }
 
 // fileViolation is the attempt to change a file of the host.

@@ -1,11 +1,7 @@
 package jail
 
 import (
-	"bytes"
-	"encoding/binary"
-	"errors"
 	"net"
-	"net/netip"
 
 	"golang.org/x/sys/unix"
 
@@ -16,70 +12,19 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// sockets makes the TCP sockets of a command: each is already connected to the proxy. A pair
-// of local sockets would not do, because clients ask for the address of their peer.
-type sockets struct{ listener *net.TCPListener }
-
-func (s *sockets) close() {
-	if s.listener != nil {
-		_ = s.listener.Close() // nothing was sent on it
-	}
-}
-
-// pair returns a blocking socket, and the other end.
-func (s *sockets) pair() (theirs int, ours net.Conn, err error) {
-	if s.listener == nil {
-		if s.listener, err = net.ListenTCP("tcp4", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)}); err != nil {
-			return -1, nil, err
-		}
-	}
-	if theirs, err = unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0); err != nil {
-		return -1, nil, err
-	}
-	port := s.listener.Addr().(*net.TCPAddr).Port
-	if err = unix.Connect(theirs, &unix.SockaddrInet4{Port: port, Addr: [4]byte{127, 0, 0, 1}}); err == nil {
-		ours, err = s.accept(theirs)
-	}
-	if err != nil {
-		unix.Close(theirs)
-		return -1, nil, err
-	}
-	return theirs, ours, nil
-}
-
-// accept accepts our own connection. Other processes of the host may connect, too.
-func (s *sockets) accept(theirs int) (net.Conn, error) {
-	name, err := unix.Getsockname(theirs)
-	if err != nil {
-		return nil, err
-	}
-	for {
-		conn, err := s.listener.AcceptTCP()
-		if err != nil {
-			return nil, err
-		}
-		if conn.RemoteAddr().(*net.TCPAddr).Port == name.(*unix.SockaddrInet4).Port {
-			return conn, nil
-		}
-		_ = conn.Close()
-	}
-}
-
-// socket gives a command with a proxy a TCP socket. Many programs only try whether there is
-// IPv6 or UDP, which is no violation.
+// socket gives a command with a proxy a TCP socket that is connected to it. Many programs only
+// try whether there is IPv6 or UDP, which is no violation.
 func (a *answers) socket(q notify.Question) bool {
 	proxy := a.guest.proxy
 	if q.Args[0] == unix.AF_INET6 || q.Args[1]&unix.SOCK_DGRAM != 0 {
-		a.guest.miss()
 		q.Refuse(a.fd, unix.EAFNOSUPPORT)
 		return true
 	}
 	if proxy == nil {
 		return false
 	}
-	theirs, ours, err := a.sockets.pair()
+	theirs, ours, err := connectedPair()
 	if err != nil {
-		a.guest.miss()
 		q.Refuse(a.fd, unix.ENOBUFS)
 		return true
 	}
@@ -91,9 +36,8 @@ func (a *answers) socket(q notify.Question) bool {
 		err = q.Give(a.fd, theirs, q.Args[1]&unix.SOCK_CLOEXEC != 0)
 	}
 	if err != nil {
-		_ = ours.Close()
-		a.guest.miss()
-		if !errors.Is(err, unix.ENOENT) && !errors.Is(err, unix.EINPROGRESS) { // it waits no more
+		_ = ours.Close() // nothing was sent on it
+		if !notify.IsLate(err) {
 			q.Refuse(a.fd, unix.EMFILE)
 		}
 		return true
@@ -102,50 +46,67 @@ func (a *answers) socket(q notify.Question) bool {
 	return true
 }
 
+// connectedPair returns two TCP sockets that are connected to each other. A pair of local
+// sockets would not do, because clients ask for the address of their peer. It listens only for
+// that long: other processes of the host could connect, too.
+func connectedPair() (theirs int, ours net.Conn, err error) {
+	listener, err := net.ListenTCP("tcp4", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	if err != nil {
+		return -1, nil, err
+	}
+	defer func() { _ = listener.Close() }() // it has no data
+	if theirs, err = unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0); err != nil {
+		return -1, nil, err
+	}
+	port := listener.Addr().(*net.TCPAddr).Port
+	if err = unix.Connect(theirs, &unix.SockaddrInet4{Port: port, Addr: [4]byte{127, 0, 0, 1}}); err == nil {
+		ours, err = acceptFrom(listener, theirs)
+	}
+	if err != nil {
+		unix.Close(theirs)
+		return -1, nil, err
+	}
+	return theirs, ours, nil
+}
+
+// acceptFrom accepts the connection of a socket of ours.
+func acceptFrom(listener *net.TCPListener, socket int) (net.Conn, error) {
+	name, err := unix.Getsockname(socket)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		conn, err := listener.AcceptTCP()
+		if err != nil {
+			return nil, err
+		}
+		if conn.RemoteAddr().(*net.TCPAddr).Port == name.(*unix.SockaddrInet4).Port {
+			return conn, nil
+		}
+		_ = conn.Close() // a stranger's
+	}
+}
+
 // connect answers every connect, and executes none: a TCP socket is connected to the proxy
 // already, and a local one may not connect to services of the host. The guest may change the
 // address while we read it, which does not matter, because nobody connects to it.
 func (a *answers) connect(q notify.Question) {
-	address := make([]byte, min(q.Args[2], unix.SizeofSockaddrUnix))
-	if len(address) < 2 || q.Memory(q.Args[1], address) != nil {
-		q.Refuse(a.fd, unix.EFAULT)
-		return
-	}
-	switch family := binary.NativeEndian.Uint16(address); {
-	case family == unix.AF_UNIX:
-		a.connectLocal(q, localName(address[2:]))
-	case family == unix.AF_INET && len(address) >= unix.SizeofSockaddrInet4:
-		to := netip.AddrPortFrom(netip.AddrFrom4([4]byte(address[4:8])), binary.BigEndian.Uint16(address[2:]))
-		if a.guest.proxy != nil && to == egress.GuestAddress {
-			q.Succeed(a.fd)
-			return
-		}
-		a.deny(q, unix.ENETUNREACH, hints.Give(run.Violation{
-			Wall: policy.WallEgress, Op: "connect", Detail: to.String() + ": not through the proxy",
-		}, hints.UseProxy, nil))
-	default:
-		a.guest.miss()
-		q.Refuse(a.fd, unix.EAFNOSUPPORT)
-	}
-}
-
-// nameService is where C libraries look for a cache of users and hosts. They can do without.
-const nameService = "/var/run/nscd/socket"
-
-func (a *answers) connectLocal(q notify.Question, name string) {
-	if name == nameService {
-		a.guest.miss()
+	address, err := q.Address(a.fd, q.Args[1], q.Args[2])
+	switch {
+	case err != nil:
+		a.respond(q, err)
+	case address.Name == nameService: // programs can do without, and try it again and again
 		q.Refuse(a.fd, unix.ENOENT)
-		return
+	case !address.Host.IsValid():
+		a.deny(q, unix.EACCES, hints.Give(run.Violation{Wall: policy.WallSeccomp, Op: "connect", Detail: address.Name}, "host_socket", nil))
+	case a.guest.proxy != nil && address.Host == egress.GuestAddress:
+		q.Succeed(a.fd)
+	default:
+		a.deny(q, unix.ENETUNREACH, hints.Give(run.Violation{
+			Wall: policy.WallEgress, Op: "connect", Detail: address.Host.String() + ": not through the proxy",
+		}, hints.UseProxy, nil))
 	}
-	a.deny(q, unix.EACCES, hints.Give(run.Violation{Wall: policy.WallSeccomp, Op: "connect", Detail: name}, "host_socket", nil))
 }
 
-// localName is the path in a struct sockaddr_un; an abstract name begins with @.
-func localName(path []byte) string {
-	if len(path) > 0 && path[0] == 0 {
-		return "@" + string(path[1:])
-	}
-	before, _, _ := bytes.Cut(path, []byte{0})
-	return string(before)
-}
+// nameService is where C libraries look for a cache of users and hosts.
+const nameService = "/var/run/nscd/socket"

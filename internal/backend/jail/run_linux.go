@@ -288,7 +288,6 @@ func (g *guest) answer() {
 		return
 	}
 	asked := g.newAnswers(fd)
-	defer asked.close()
 	for {
 		ready := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
 		if _, err := unix.Poll(ready, -1); errors.Is(err, unix.EINTR) {
