@@ -18,8 +18,9 @@ func (w *watcher) soonest(used time.Duration) time.Duration {
 	return max(cpuEvery, left/time.Duration(runtime.NumCPU()))
 }
 
-// cpuTime adds up the CPU time of processes. Each includes the children that it has waited for, and the init waits for orphans. The time
-// of a child is lost if its parent ignores SIGCHLD, unless a cgroup counts it.
+// cpuTime adds up the CPU time of processes. Each includes the children that it has waited
+// for, and the init waits for orphans. The time of a child is lost if its parent ignores
+// SIGCHLD, unless a cgroup counts it.
 func cpuTime(p processes) time.Duration {
 	var ticks uint64
 	p.each(func(proc int, pid string) { ticks += processTicks(proc, pid) })

@@ -107,15 +107,14 @@ func newDiskWatch(roots []string, limits policy.Limits, p processes, scratch int
 	return w
 }
 
-// newScratchWatch watches the private directory of a command, which has its own limits. A
-// scratch space that is a file system needs no watch, so nothing is watched then.
+// newScratchWatch watches the private directory of a command, which has its own limits. It
+// returns nil for a scratch space that is a file system: that has a size.
 func newScratchWatch(p *sandbox, l policy.Limits) *diskWatch {
-	var roots []string
-	if p.private != nil {
-		roots = []string{p.private.path}
+	if p.private == nil {
+		return nil
 	}
 	l.Disk, l.Files = l.Scratch, scratchFiles(l)
-	return newDiskWatch(roots, l, p.processes(), -1)
+	return newDiskWatch([]string{p.private.path}, l, p.processes(), -1)
 }
 
 // fileTime is the oldest timestamp that a file created now can have. The kernel takes

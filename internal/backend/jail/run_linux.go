@@ -215,10 +215,8 @@ func (g *guest) run(ctx context.Context) (run.Result, error) {
 	}
 	if r := g.killed.Load(); r != nil {
 		e.Killed = *r
-	} else if w.disk.finalWalk(usage.Oublock * blockSize); w.disk.over != "" {
-		e.Killed = w.disk.over.reason()
-	} else if w.scratch.finalWalk(usage.Oublock * blockSize); w.scratch.over != "" {
-		e.Killed = killedScratch
+	} else {
+		e.Killed = w.finalWalks(usage.Oublock * blockSize)
 	}
 	if w.memory != nil {
 		e.Memory = max(e.Memory, policy.Bytes(w.memory.peak))

@@ -11,7 +11,7 @@ import (
 type watcher struct {
 	guest       *guest
 	disk        *diskWatch
-	scratch     *diskWatch
+	scratch     *diskWatch // nil if the scratch space has a size
 	memory      *memoryWatch // nil if a cgroup limits memory
 	scratchFull bool
 	crowded     bool // the last count of processes was above the limit
@@ -38,6 +38,10 @@ func (g *guest) watch(ctx context.Context, ended <-chan struct{}) *watcher {
 	if !g.sandbox.shared() {
 		tasks.Stop() // the kernel refuses processes above the limit
 	}
+	var scratchWalked chan answer
+	if w.scratch != nil {
+		scratchWalked = w.scratch.walked
+	}
 	canceled, closed := ctx.Done(), g.backend.gate.Closed()
 	var resize <-chan windowSize
 	if t := g.job.Streams.Terminal; t != nil {
@@ -47,8 +51,9 @@ func (g *guest) watch(ctx context.Context, ended <-chan struct{}) *watcher {
 		select {
 		case <-ended:
 			w.checkScratch()
-			w.disk.waitForWalk()
-			w.scratch.waitForWalk()
+			for _, walks := range w.walks() {
+				walks.waitForWalk()
+			}
 			return w
 		case <-canceled:
 			g.kill(killedCanceled)
@@ -81,9 +86,10 @@ func (g *guest) watch(ctx context.Context, ended <-chan struct{}) *watcher {
 			}
 		case <-disk.C:
 			w.checkScratch()
-			w.disk.startWalk()
-			w.scratch.startWalk()
-		case answer := <-w.scratch.walked:
+			for _, walks := range w.walks() {
+				walks.startWalk()
+			}
+		case answer := <-scratchWalked:
 			if w.scratch.finishWalk(answer); w.scratch.over != "" {
 				g.kill(killedScratch)
 			}
@@ -99,6 +105,27 @@ func (g *guest) watch(ctx context.Context, ended <-chan struct{}) *watcher {
 			setWindowSize(g.sandbox.streams.stdout, size)
 		}
 	}
+}
+
+// walks are the watches of directories.
+func (w *watcher) walks() []*diskWatch {
+	if w.scratch == nil {
+		return []*diskWatch{w.disk}
+	}
+	return []*diskWatch{w.disk, w.scratch}
+}
+
+// finalWalks checks the directories once more, and returns the limit that was passed, if any.
+func (w *watcher) finalWalks(wrote int64) reason {
+	if w.disk.finalWalk(wrote); w.disk.over != "" {
+		return w.disk.over.reason()
+	}
+	if w.scratch != nil {
+		if w.scratch.finalWalk(wrote); w.scratch.over != "" {
+			return killedScratch
+		}
+	}
+	return ""
 }
 
 // cpuTime is the CPU time of the command. A cgroup counts all processes; the sum over
