@@ -151,9 +151,12 @@ func (o *order) add(data ...byte) (address uint64) {
 	return address
 }
 
-// words appends numbers, at an address that is a multiple of 8.
+// align makes the next address a multiple of 8.
+func (o *order) align() { o.add(make([]byte, -len(o.data)&7)...) }
+
+// words appends numbers, aligned.
 func (o *order) words(values ...uint64) (address uint64) {
-	o.add(make([]byte, -len(o.data)&7)...)
+	o.align()
 	data := make([]byte, 0, 8*len(values))
 	for _, value := range values {
 		data = binary.NativeEndian.AppendUint64(data, value)

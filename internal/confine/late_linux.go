@@ -96,7 +96,7 @@ func (w *lateWalls) add(o *order) {
 
 // filter adds a struct sock_fprog.
 func (o *order) filter(program []byte) (address uint64) {
-	o.words() // instructions are aligned
+	o.align()
 	return o.words(uint64(len(program)/8), o.add(program...))
 }
 
@@ -105,7 +105,7 @@ func (o *order) message(mark byte, fd int) (address uint64) {
 	rights := unix.UnixRights(fd)
 	data := o.words(uint64(mark))
 	vector := o.words(data, 1)
-	o.words()
+	o.align()
 	control := o.add(rights...)
 	return o.words(0, 0, vector, 1, control, uint64(len(rights)), 0)
 }

@@ -112,22 +112,7 @@ wait:
 	SYSCALL
 	CMPQ ORDER_AWAITED(R12), $0
 	JNE  await
-
-again:
-	// In a pid namespace: wait4(-1, ORDER, 0, NULL), for the command, or an
-	// orphan, which needs nothing more than this.
-	MOVL $SYS_WAIT4, AX
-	MOVQ $-1, DI
-	MOVQ R12, SI
-	XORL DX, DX
-	XORL R10, R10
-	SYSCALL
-	CMPQ AX, R13
-	JEQ  ended
-	TESTQ AX, AX
-	JPL  again
-	CMPQ AX, $-EINTR
-	JEQ  again
+	JMP  block
 
 ended:
 	// write(CONTROL, &status, 4)
@@ -187,8 +172,9 @@ all:
 	MOVL $SIGKILL, SI
 	SYSCALL
 
-	// wait4(-1, ORDER, 0, NULL), until there are none. The children of one that has
-	// ended are now the init's.
+block:
+	// wait4(-1, ORDER, 0, NULL): the command, or an orphan, which needs nothing more
+	// than this.
 	MOVL $SYS_WAIT4, AX
 	MOVQ $-1, DI
 	MOVQ R12, SI
@@ -197,10 +183,15 @@ all:
 	SYSCALL
 	CMPQ AX, R13
 	JEQ  ended
-	TESTQ AX, AX
-	JPL  sweep
-	CMPQ AX, $-EINTR
-	JEQ  sweep
+	CMPQ AX, $-ECHILD
+	JEQ  none
+	CMPQ ORDER_AWAITED(R12), $0
+	JEQ  block
+	JMP  sweep // the children of one that has ended are now the init's
+
+none:
+	CMPQ ORDER_AWAITED(R12), $0
+	JEQ  exit
 
 	// The Runner has died, or is doing so. recvfrom(CONTROL, ORDER, 1, DONTWAIT,
 	// NULL, NULL) has nothing to read, unless it is gone.

@@ -120,22 +120,7 @@ wait:
 	MOVD ORDER_AWAITED(R19), R9
 	CMP  $0, R9
 	BNE  await
-
-again:
-	// In a pid namespace: wait4(-1, ORDER, 0, NULL), for the command, or an
-	// orphan, which needs nothing more than this.
-	MOVD $SYS_WAIT4, R8
-	MOVD $-1, R0
-	MOVD R19, R1
-	MOVD $0, R2
-	MOVD $0, R3
-	SVC
-	CMP  R21, R0
-	BEQ  ended
-	CMP  $0, R0
-	BGE  again
-	CMN  $EINTR, R0
-	BEQ  again
+	B    block
 
 ended:
 	// write(CONTROL, &status, 4)
@@ -196,8 +181,9 @@ all:
 	MOVD $SIGKILL, R1
 	SVC
 
-	// wait4(-1, ORDER, 0, NULL), until there are none. The children of one that has
-	// ended are now the init's.
+block:
+	// wait4(-1, ORDER, 0, NULL): the command, or an orphan, which needs nothing more
+	// than this.
 	MOVD $SYS_WAIT4, R8
 	MOVD $-1, R0
 	MOVD R19, R1
@@ -206,10 +192,16 @@ all:
 	SVC
 	CMP  R21, R0
 	BEQ  ended
-	CMP  $0, R0
-	BGE  sweep
-	CMN  $EINTR, R0
-	BEQ  sweep
+	MOVD ORDER_AWAITED(R19), R9
+	CMN  $ECHILD, R0
+	BEQ  none
+	CMP  $0, R9
+	BEQ  block
+	B    sweep // the children of one that has ended are now the init's
+
+none:
+	CMP  $0, R9
+	BEQ  exit
 
 	// The Runner has died, or is doing so. recvfrom(CONTROL, ORDER, 1, DONTWAIT,
 	// NULL, NULL) has nothing to read, unless it is gone.

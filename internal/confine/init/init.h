@@ -20,7 +20,7 @@
 // From the kernel's headers, the same on both architectures.
 #define F_SETFD    2
 #define FD_CLOEXEC 1
-#define EINTR      4
+#define ECHILD     10
 #define EAGAIN     11
 #define SIGKILL    9
 #define SIGUSR1    10
