@@ -2,6 +2,7 @@ package hosttest
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"runtime"
@@ -75,6 +76,30 @@ func RunDegraded(t *testing.T, name string, uid int) {
 	if err != nil || !strings.Contains(string(out), "--- PASS: "+name+" ") {
 		t.Errorf("%s in a degraded host as uid %d: %v\n%s", name, uid, err, out)
 	}
+}
+
+// OrdinaryUser returns the user for RunDegraded if the inside must not be root: this one, or
+// another one if this is root. It gives that user a home and a directory for temporary files.
+func OrdinaryUser(t *testing.T) (uid int) {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "cdn") // the path of a socket in it must be short
+	if err == nil {
+		err = os.Chmod(dir, 0o777|fs.ModeSticky)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Setenv("TMPDIR", dir)
+	t.Setenv("HOME", dir)
+	if uid = os.Geteuid(); uid == 0 {
+		uid = 1000
+	}
+	return uid
 }
 
 // program returns a filter that gives EPERM for the calls above and for clone with a

@@ -98,7 +98,7 @@ type profileRule struct {
 // applies reports whether a rule is for this machine and these capabilities. All kernels that
 // we test are newer than any that a rule names.
 func (r profileRule) applies() bool {
-	held := func(name string) bool { return dockerCapabilities[name] != 0 || name == "CAP_CHOWN" }
+	held := func(name string) bool { _, has := dockerCapabilities[name]; return has }
 	lacks := func(name string) bool { return !held(name) }
 	in, out := r.Includes, r.Excludes
 	return (len(in.Arches) == 0 || slices.Contains(in.Arches, runtime.GOARCH)) && !slices.ContainsFunc(in.Caps, lacks) &&

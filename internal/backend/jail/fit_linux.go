@@ -56,21 +56,20 @@ func (b *Backend) system() (paths []string) {
 // jail: auto, commands have no namespaces where the host gives none.
 func (b *Backend) makePlan() (err error) {
 	b.plan, err = confine.Make(b.inputs())
-	if err != nil && b.options.Policy.Jail == policy.JailAuto && !b.isShared() && !b.features.UserNS.OK {
-		b.jail = policy.JailLandlock
-		plan, other := confine.Make(b.inputs())
-		if other == nil {
-			other = b.checkShared()
-		}
-		if other != nil {
-			return errors.Join(err, other)
-		}
-		b.plan, err = plan, nil
-	} else if err == nil && b.isShared() {
-		err = b.checkShared()
+	var refused error // why there are no namespaces
+	if err != nil && b.options.Policy.Jail == policy.JailAuto && !b.isShared() && !b.features.UserNS.OK && b.features.Landlock.OK {
+		refused, b.jail = err, policy.JailLandlock
+		b.plan, err = confine.Make(b.inputs())
 	}
 	if err != nil {
-		return err
+		return err // it names the walls that the policy requires, and why they are missing
+	}
+	if b.isShared() {
+		if err := b.checkShared(); err != nil && refused != nil {
+			return run.Errorf(run.Unsupported, "%w; %w", refused, err)
+		} else if err != nil {
+			return err
+		}
 	}
 	if err := b.scopeSockets(); err != nil {
 		return err

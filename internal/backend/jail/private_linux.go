@@ -68,7 +68,8 @@ func lockDirectory(path string) (int, error) {
 	return fd, nil
 }
 
-// remove removes the directory when all processes of the command have ended.
+// remove removes the directory when all processes of the command have ended. What it cannot
+// remove, a later Runner will: see removeStale.
 func (d *privateDirectory) remove() {
 	if d.lock >= 0 {
 		defer unix.Close(d.lock)

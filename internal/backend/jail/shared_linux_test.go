@@ -3,12 +3,14 @@ package jail
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
 	"github.com/cordon-sandbox/cordon/internal/hosttest"
+	"github.com/cordon-sandbox/cordon/internal/seccomp"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -89,23 +91,84 @@ func TestSharedInDocker(t *testing.T) {
 
 // What Landlock cannot do is refused before anything runs.
 func TestSharedRefuses(t *testing.T) {
-	if os.Geteuid() == 0 {
-		t.Skip("the workspace would have to belong to another user")
-	}
 	workspace := t.TempDir()
 	below := filepath.Join(workspace, "vendor")
 	if err := os.Mkdir(below, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for name, p := range map[string]policy.Policy{
-		"cannot be read-only": {Read: []string{below}},
-	} {
-		if _, err := sharedRun(t, p, workspace, "true"); run.ClassOf(err) != run.Unsupported || !strings.Contains(err.Error(), name) {
-			t.Errorf("%s: %v", name, err)
+	if os.Geteuid() == 0 { // otherwise a workspace of root is the reason
+		if err := os.Chown(workspace, 1234, 1234); err != nil {
+			t.Fatal(err)
+		}
+		top := filepath.Dir(workspace) // of this test
+		if err := os.Chmod(top, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		b, err := New(Options{Policy: policy.Policy{Jail: policy.JailLandlock, Read: []string{below}}})
+		if err == nil {
+			err = b.Close()
+		}
+		if run.ClassOf(err) != run.Unsupported || !strings.Contains(err.Error(), "chmod o+x") || !strings.Contains(err.Error(), below) {
+			t.Errorf("a grant out of reach: %v", err)
+		}
+		if err := os.Chmod(top, 0o755); err != nil {
+			t.Fatal(err)
 		}
 	}
-	_, err := New(Options{Policy: policy.Policy{Jail: policy.JailLandlock, Egress: policy.EgressNone}})
-	if run.ClassOf(err) != run.Unsupported || !strings.Contains(err.Error(), "host's network") {
-		t.Errorf("the host's network: %v", err)
+	_, err := sharedRun(t, policy.Policy{Read: []string{below}}, workspace, "true")
+	if run.ClassOf(err) != run.Unsupported || !strings.Contains(err.Error(), "cannot be read-only") {
+		t.Errorf("a read-only directory in a writable workspace: %v", err)
+	}
+	for want, p := range map[string]policy.Policy{
+		"cannot be read-only": {Read: []string{below}, Write: []string{workspace}},
+		"host's network":      {Egress: policy.EgressNone},
+		"pid":                 {Require: []policy.Wall{policy.WallPID}},
+	} {
+		p.Jail = policy.JailLandlock
+		if b, err := New(Options{Policy: p}); run.ClassOf(err) != run.Unsupported || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+			if err == nil {
+				t.Error(b.Close())
+			}
+		}
+	}
+}
+
+// Every call that the filter passes to the Runner has an answer: one without would be denied.
+func TestAskedCallsHaveAnswers(t *testing.T) {
+	answered := []string{
+		"setsid", "setpgid", "socket", "connect",
+		"kill", "tkill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "pidfd_open", "pidfd_send_signal",
+	}
+	for _, g := range seccomp.RulesOf(seccomp.Unscoped) {
+		for _, r := range g.Rules {
+			if _, change := changes[r.Call]; g.Then == seccomp.Ask && !change && !slices.Contains(answered, r.Call) {
+				t.Errorf("%s has no answer", r.Call)
+			}
+		}
+	}
+}
+
+// Programs look for the cache of users and hosts, and try IPv6, again and again. That is no
+// reason to end them.
+func TestSharedQuietRefusals(t *testing.T) {
+	hosttest.Needs(t, "python3")
+	r, err := sharedRun(t, policy.Policy{}, "", `exec python3 - <<'END'
+import socket
+for _ in range(12_000):
+    s = socket.socket(socket.AF_UNIX)
+    assert s.connect_ex("/var/run/nscd/socket") == 2, "nscd"
+    s.close()
+for _ in range(12_000):
+    try:
+        socket.socket(socket.AF_INET6)
+    except OSError:
+        continue
+    raise AssertionError("there is IPv6")
+print("all refused")
+END
+`)
+	if err != nil || !r.OK() || r.Stdout != "all refused\n" || len(r.Violations) > 0 {
+		t.Errorf("%v %+v", err, r)
 	}
 }

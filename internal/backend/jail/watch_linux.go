@@ -11,7 +11,7 @@ import (
 type watcher struct {
 	guest       *guest
 	disk        *diskWatch
-	scratch     *diskWatch // nil if the scratch space has a size
+	scratch     *diskWatch   // nil if the scratch space has a size
 	memory      *memoryWatch // nil if a cgroup limits memory
 	scratchFull bool
 	crowded     bool // the last count of processes was above the limit

@@ -49,6 +49,7 @@ func fileAttempts() []attempt {
 		{name: "environment of the host", sh: `
 must_fail sh -c 'env | grep -q "$env_name="'
 for file in /proc/[0-9]*/environ; do must_fail sh -c 'tr "\0" "\n" < "$1" 2>&- | grep -q "^$env_name="' - "$file"; done; held`, proof: naked},
+		{name: "watch a directory of the host", act: "watch", params: map[string]any{"key": "canary_file"}, proof: naked},
 		{name: "only its own environment", act: "environment", proof: naked},
 		{name: "working directory of the host", act: "read", params: map[string]any{"path": "contain_canary"}, plant: plantInCWD,
 			proof: proof{relaxed: func(s *scene) { s.request.Command.Workspace = s.params["cwd"].(string) }}},
@@ -172,6 +173,13 @@ var fileActs = map[string]act{
 	"open by handle":  openByHandle,
 	"descriptors":     descriptors,
 	"use descriptors": useDescriptors,
+	"watch": func(p params) error {
+		fd, err := unix.InotifyInit1(unix.IN_CLOEXEC)
+		if err == nil {
+			_, err = unix.InotifyAddWatch(fd, filepath.Dir(p.path()), unix.IN_ALL_EVENTS)
+		}
+		return err
+	},
 	"environment":     environment,
 	"create":          create,
 	"dial":            dial,

@@ -58,6 +58,8 @@ var lifeActs = map[string]act{
 	"runner at a terminal": runnerAtTerminal,
 	"neighbor":             neighbor,
 	"look for a neighbor":  lookForNeighbor,
+	"victim":               victim,
+	"attack a victim":      attackVictim,
 }
 
 // runnerAct is a Runner that starts commands until it is killed.

@@ -10,11 +10,13 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/cordon-sandbox/cordon/internal/confine"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -85,7 +87,7 @@ func lookForNeighbor(p params) error {
 // TestContainNeighbors checks that two concurrent commands share only what both are granted.
 func TestContainNeighbors(t *testing.T) {
 	eachBackend(t, func(t *testing.T, suite *suite) {
-		suite.needsNamespaces(t, "socket on which a command could listen")
+		suite.needsNamespaces(t, "socket on which a command could listen") // TestContainNeighborsOfOneUser
 		in, holder := io.Pipe()
 		a, b := suite.scene(t, attempt{}, suite.guarded), suite.scene(t, attempt{}, suite.guarded)
 		meetingPoints(a, b)
@@ -114,6 +116,142 @@ func TestContainNeighbors(t *testing.T) {
 			t.Errorf("something is left: %v\n%s", err, show(r))
 		}
 	})
+}
+
+// victim is a command with a secret in its memory, in its workspace and in its private directory.
+func victim(p params) error {
+	for _, dir := range []string{".", os.Getenv("TMPDIR")} {
+		if err := os.WriteFile(filepath.Join(dir, p.text("marker")), []byte(p.text("key")), 0o644); err != nil {
+			return broken("%v", err)
+		}
+	}
+	fmt.Println("READY", os.Getpid(), os.Getenv("TMPDIR"))
+	_, _ = io.Copy(io.Discard, os.Stdin)
+	return errQuiet
+}
+
+// attackVictim tries to reach a command of the same user, and its files.
+func attackVictim(p params) error {
+	process := "/proc/" + itoa(p.pid()) + "/"
+	reads := func(name string) error { _, err := os.ReadFile(name); return err }
+	lists := func(name string) error { _, err := os.ReadDir(name); return err }
+	follows := func(name string) error { _, err := os.Readlink(name); return err }
+	all := map[string]error{
+		"memory": readMemory(p), "trace": unix.PtraceAttach(p.pid()), "environment": reads(process + "environ"),
+		"descriptors": follows(process + "fd/0"), "root": lists(process + "root/"), "directory": lists(process + "cwd/"),
+		"priority": unix.Setpriority(unix.PRIO_PROCESS, p.pid(), 7), "signal": unix.Kill(p.pid(), unix.SIGTERM), "stop": unix.Kill(p.pid(), unix.SIGSTOP),
+	}
+	for _, dir := range []string{p.text("directory of a"), p.text("private of a")} {
+		name := filepath.Join(dir, p.text("marker"))
+		all["read "+dir], all["list "+dir] = reads(name), lists(dir)
+		all["mode "+dir], all["write "+dir] = os.Chmod(name, 0o777), os.WriteFile(name+"2", nil, 0o644)
+		all["remove "+dir] = os.Remove(name)
+	}
+	met := 0
+	for name, err := range all {
+		if err == nil {
+			fmt.Println("MET", name)
+			met++
+		}
+	}
+	fmt.Println("MET in all", met)
+	return anyOf(all)
+}
+
+// TestContainNeighborsOfOneUser checks that a command does not reach another one that runs at
+// the same time, also where both have the same user and no namespaces.
+func TestContainNeighborsOfOneUser(t *testing.T) {
+	eachBackend(t, func(t *testing.T, suite *suite) {
+		a, b := suite.scene(t, attempt{}, suite.guarded), suite.scene(t, attempt{}, suite.guarded)
+		meetingPoints(a, b)
+		in, holder := io.Pipe()
+		first := a.request
+		a.params["key"] = a.secret
+		first.Command.Args, first.Command.Env = a.command(attempt{act: "victim"})
+		first.Streams.In = in
+		one := start(t.Context(), suite.backend, suite.policy, first)
+		pid, private, _ := strings.Cut(one.until(t, "READY"), " ")
+		b.params["directory of a"], b.params["private of a"] = a.workspace, private
+		if private == confine.Scratch {
+			b.params["private of a"] = a.directory // both have a directory with that name
+		}
+		b.setPid(pid)
+		if !b.shared() {
+			b.setPid(hostPid(t, a.params["marker"].(string))) // the number in its namespace is that of another process here
+		}
+		attack := b.request
+		attack.Command.Args, attack.Command.Env = b.command(attempt{act: "attack a victim"})
+		r, err := runIn(t.Context(), suite.backend, suite.policy, attack)
+		if err != nil || !strings.Contains(r.Stdout, "MET in all 0") || strings.Contains(r.Stdout, a.secret) {
+			t.Errorf("it reached the other: %v\n%s", err, show(r))
+		}
+		_ = holder.Close()
+		if e := <-one.result; e.err != nil || !e.result.OK() {
+			t.Errorf("the other did not survive: %v\n%s", e.err, show(e.result))
+		}
+		if data, err := os.ReadFile(filepath.Join(a.workspace, a.params["marker"].(string))); err != nil || string(data) != a.secret {
+			t.Errorf("its file: %q %v", data, err)
+		}
+	})
+}
+
+// hostPid finds the process of an attempt on the host.
+func hostPid(t *testing.T, marker string) string {
+	t.Helper()
+	names, err := filepath.Glob("/proc/[0-9]*/environ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		if data, err := os.ReadFile(name); err == nil && strings.Contains(string(data), marker) && strings.Contains(string(data), actVariable) {
+			return strings.Split(name, "/")[2]
+		}
+	}
+	t.Fatal("the other command is not there")
+	return ""
+}
+
+// TestContainNeighborsOfOneUserCanMeet checks that without walls a process reaches another in
+// each of these ways.
+func TestContainNeighborsOfOneUserCanMeet(t *testing.T) {
+	suite := newSuite(t, policy.JailNative)
+	a, b := suite.scene(t, attempt{}, suite.bait), suite.scene(t, attempt{}, suite.bait)
+	meetingPoints(a, b)
+	private := filepath.Join(a.directory, "private")
+	if err := os.Mkdir(private, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	a.params["key"] = a.secret
+	argv, env := a.command(attempt{act: "victim"})
+	first := exec.CommandContext(t.Context(), argv[0])
+	first.Dir = a.workspace
+	for name, value := range env {
+		first.Env = append(first.Env, name+"="+value)
+	}
+	first.Env = append(first.Env, "TMPDIR="+private)
+	if _, err := first.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	out, err := first.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := first.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = first.Process.Kill()
+		_ = first.Wait()
+	})
+	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || !strings.HasPrefix(line, "READY") {
+		t.Fatalf("%q %v", line, err)
+	}
+	b.params["directory of a"], b.params["private of a"] = a.workspace, private
+	b.setPid(itoa(first.Process.Pid))
+	r := b.runNaked(t, attempt{act: "attack a victim"})
+	if !strings.Contains(r.Stdout, "MET in all 19") {
+		t.Errorf("it cannot even try\n%s", show(r))
+	}
 }
 
 // TestContainNeighborsCanMeet checks that without walls two commands can communicate through

@@ -37,6 +37,7 @@ func processAttempts() []attempt {
 		{name: "read limits", act: "read limits", plant: plantProcess, proof: naked},
 		{name: "files through /proc/PID", act: "directories of processes", params: map[string]any{"key": "private_file"}, plant: plantProcess, proof: naked},
 		{name: "priority of all processes of a user", act: "priority of user", root: true, plant: plantOfUser, touched: priorityTouched, proof: proof{naked: true, uid: confine.Nobody}},
+		{name: "priority of a process", act: "priority", plant: plantProcess, touched: priorityTouched, proof: naked},
 		{name: "daemon", act: "daemon", plant: plantMarker, touched: survivors, proof: naked},
 		{name: "daemon that holds the output", act: "daemon", params: map[string]any{"hold": true}, plant: plantMarker, touched: survivors,
 			proof: proof{none: "without a jail the test would wait for it"}},
@@ -134,20 +135,28 @@ func startProcess(t *testing.T, s *scene, uid int) *canaryProcess {
 func plantProcess(t *testing.T, s *scene) {
 	p := startProcess(t, s, 0)
 	s.process = p
-	s.setPid(p.cmd.Process.Pid)
+	s.setPid(itoa(p.cmd.Process.Pid))
 }
 
-// setPid passes the pid to the attempt, including shell scripts.
-func (s *scene) setPid(pid int) {
-	s.request.Command.Env = map[string]string{"pid": itoa(pid)}
+// setPid passes the pid to the attempt, including shell scripts. It may be parentProcess.
+func (s *scene) setPid(pid string) {
+	s.request.Command.Env = map[string]string{"pid": pid}
 	s.params["pid"] = pid
 }
 
-// plantInit sets the init as the target, or a process of the same user if there is no init.
+// parentProcess stands for the number of the parent process, which only the attempt knows.
+const parentProcess = "parent"
+
+// plantInit sets the init as the target, or a process of the same user if there is no init. It
+// is the first process of its namespace, and in any case the parent of the command.
 func plantInit(t *testing.T, s *scene) {
 	plantProcess(t, s)
-	if !s.naked {
-		s.setPid(1)
+	switch {
+	case s.naked:
+	case s.shared():
+		s.setPid(parentProcess)
+	default:
+		s.setPid("1")
 	}
 }
 
@@ -176,12 +185,12 @@ func processTouched(_ *testing.T, s *scene, _ run.Result) string {
 func plantOfUser(t *testing.T, s *scene) {
 	p := startProcess(t, s, confine.Nobody)
 	s.process = p
-	s.setPid(p.cmd.Process.Pid)
+	s.setPid(itoa(p.cmd.Process.Pid))
 }
 
 func priorityTouched(t *testing.T, s *scene, _ run.Result) string {
 	// The system call returns 20 minus the nice value.
-	priority, err := unix.Getpriority(unix.PRIO_PROCESS, s.params["pid"].(int))
+	priority, err := unix.Getpriority(unix.PRIO_PROCESS, s.process.cmd.Process.Pid)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -257,10 +266,10 @@ var processActs = map[string]act{
 		}
 		return nil
 	},
-	"signal group": func(p params) error { return unix.Kill(-p.number("pid"), 0) },
-	"signal":       func(p params) error { return unix.Kill(p.number("pid"), unix.SIGTERM) },
+	"signal group": func(p params) error { return unix.Kill(-p.pid(), 0) },
+	"signal":       func(p params) error { return unix.Kill(p.pid(), unix.SIGTERM) },
 	"pidfd": func(p params) error {
-		fd, err := unix.PidfdOpen(p.number("pid"), 0)
+		fd, err := unix.PidfdOpen(p.pid(), 0)
 		if err != nil {
 			return err
 		}
@@ -272,28 +281,35 @@ var processActs = map[string]act{
 		if err := unix.Pipe2(pipe[:], unix.O_CLOEXEC); err != nil {
 			return broken("%v", err)
 		}
-		_, err := unix.FcntlInt(uintptr(pipe[0]), unix.F_SETOWN, p.number("pid"))
+		_, err := unix.FcntlInt(uintptr(pipe[0]), unix.F_SETOWN, p.pid())
 		return err
 	},
 	"trace": func(p params) error {
-		return anyOf(map[string]error{"attach": unix.PtraceAttach(p.number("pid")), "seize": unix.PtraceSeize(p.number("pid"))})
+		return anyOf(map[string]error{"attach": unix.PtraceAttach(p.pid()), "seize": unix.PtraceSeize(p.pid())})
 	},
 	"read memory":     readMemory,
 	"take descriptor": takeDescriptor,
 	"read limits": func(p params) error {
 		var limit unix.Rlimit
-		return unix.Prlimit(p.number("pid"), unix.RLIMIT_NOFILE, nil, &limit)
+		return unix.Prlimit(p.pid(), unix.RLIMIT_NOFILE, nil, &limit)
 	},
 	"change limits": func(p params) error {
 		var limit unix.Rlimit
 		return anyOf(map[string]error{
-			"get": unix.Prlimit(p.number("pid"), unix.RLIMIT_CORE, nil, &limit),
-			"set": unix.Prlimit(p.number("pid"), unix.RLIMIT_CORE, &unix.Rlimit{}, nil),
+			"get": unix.Prlimit(p.pid(), unix.RLIMIT_CORE, nil, &limit),
+			"set": unix.Prlimit(p.pid(), unix.RLIMIT_CORE, &unix.Rlimit{}, nil),
 		})
 	},
 	"directories of processes": directoriesOfProcesses,
 	"priority of user": func(params) error {
 		return errors.Join(unix.Setpriority(unix.PRIO_USER, 0, 7), errors.New("changed; the host checks whose priority it was"))
+	},
+	"priority": func(p params) error {
+		cpus := &unix.CPUSet{}
+		cpus.Set(0)
+		return anyOf(map[string]error{
+			"setpriority": unix.Setpriority(unix.PRIO_PROCESS, p.pid(), 7), "affinity": unix.SchedSetaffinity(p.pid(), cpus),
+		})
 	},
 	"daemon":        daemon,
 	"daemon middle": func(p params) error { return startSelf(p, "linger") },
@@ -321,7 +337,7 @@ func readMemory(p params) error {
 	data := make([]byte, 4)
 	local := []unix.Iovec{{Base: &data[0], Len: 4}}
 	remote := []unix.RemoteIovec{{Base: 0x400000, Len: 4}}
-	n, err := unix.ProcessVMReadv(p.number("pid"), local, remote, 0)
+	n, err := unix.ProcessVMReadv(p.pid(), local, remote, 0)
 	if err == nil && (n != 4 || data[1] != 'E') {
 		return broken("read %d: %q", n, data)
 	}
@@ -329,7 +345,7 @@ func readMemory(p params) error {
 }
 
 func takeDescriptor(p params) error {
-	fd, err := unix.PidfdOpen(p.number("pid"), 0)
+	fd, err := unix.PidfdOpen(p.pid(), 0)
 	if err != nil {
 		return err
 	}
@@ -403,8 +419,10 @@ func forge(params) error {
 		_, _ = unix.Write(fd, make([]byte, 4))
 		_ = unix.Sendmsg(fd, make([]byte, 4), nil, nil, unix.MSG_NOSIGNAL)
 	}
-	if file, err := os.OpenFile("/proc/1/fd/3", os.O_WRONLY, 0); err == nil {
-		_, _ = file.Write(make([]byte, 4))
+	for _, init := range []int{1, os.Getppid()} {
+		if file, err := os.OpenFile("/proc/"+itoa(init)+"/fd/3", os.O_WRONLY, 0); err == nil {
+			_, _ = file.Write(make([]byte, 4))
+		}
 	}
 	os.Exit(7)
 	return nil
@@ -413,13 +431,13 @@ func forge(params) error {
 func sendAllSignals(p params) error {
 	const last = 64
 	for n := 1; n <= last; n++ {
-		_ = unix.Kill(p.number("pid"), syscall.Signal(n))
+		_ = unix.Kill(p.pid(), syscall.Signal(n))
 	}
 	return errors.New("the process survived all signals")
 }
 
 func readProcFile(p params) error {
-	name := "/proc/" + itoa(p.number("pid")) + "/" + p.text("file")
+	name := "/proc/" + itoa(p.pid()) + "/" + p.text("file")
 	switch {
 	case p.text("file") == "mem":
 		file, err := os.Open(name)

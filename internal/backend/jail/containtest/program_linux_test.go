@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 )
 
@@ -23,6 +24,18 @@ type params map[string]any
 func (p params) text(key string) string { s, _ := p[key].(string); return s }
 
 func (p params) number(key string) int { n, _ := p[key].(float64); return int(n) }
+
+// pid is the process to attack.
+func (p params) pid() int {
+	if p.text("pid") == parentProcess {
+		return os.Getppid()
+	}
+	pid, err := strconv.Atoi(p.text("pid"))
+	if err != nil {
+		return -2 // of no process
+	}
+	return pid
+}
 
 // act performs an attempt. It returns nil if it escaped, and otherwise the error that stopped it.
 type act func(params) error

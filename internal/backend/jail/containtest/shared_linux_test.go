@@ -1,7 +1,6 @@
 package containtest
 
 import (
-	"io/fs"
 	"maps"
 	"os"
 	"slices"
@@ -79,15 +78,9 @@ func TestWithoutNamespaces(t *testing.T) {
 	if hosttest.Degraded() {
 		t.Skip("this is the inside")
 	}
-	uid := os.Geteuid()
-	if uid == 0 {
-		uid = ordinaryUser
-	}
-	dir := openDirectory(t)
-	t.Setenv("TMPDIR", dir)
-	t.Setenv("HOME", dir)
+	uid := hosttest.OrdinaryUser(t)
 	t.Setenv("CORDON_TEST_JAIL", string(policy.JailLandlock))
-	tests := []string{"TestContainment", "TestContainKilledRunner"}
+	tests := []string{"TestContainment", "TestContainKilledRunner", "TestContainNeighborsOfOneUser"}
 	if hosttest.Long() {
 		tests = append(tests, "TestContainCloseWhileRunning", "TestContainCanceledAtAnyMoment", "TestContainKilledFromOutside",
 			"TestContainTwoRunners", "TestContainLimits", "TestContainWorkspaceExchanged", "TestContainGrantRedirected",
@@ -109,8 +102,6 @@ func TestWithoutNamespaces(t *testing.T) {
 		})
 	}
 }
-
-const ordinaryUser = 1000
 
 // landlockABI is the version of Landlock to test, from the environment; 0 means the kernel's.
 func landlockABI(t testing.TB) int {
@@ -134,16 +125,6 @@ func (s *suite) needsNamespaces(t *testing.T, what string) {
 	if s.jail == policy.JailLandlock {
 		t.Skip("without namespaces there is no " + what)
 	}
-}
-
-// openDirectory returns a directory in which every user may make files.
-func openDirectory(t *testing.T) string {
-	t.Helper()
-	dir := shortDirectory(t)
-	if err := os.Chmod(dir, 0o777|fs.ModeSticky); err != nil {
-		t.Fatal(err)
-	}
-	return dir
 }
 
 // The exceptions are about existing attempts.

@@ -255,6 +255,7 @@ const shellPrelude = `
 escaped() { echo "ESCAPED $*"; exit 0; }
 held() { echo "HELD $*"; exit 0; }
 must_fail() { if "$@"; then escaped "$@"; fi; }
+if [ "$pid" = ` + parentProcess + ` ]; then pid=$PPID; fi
 `
 
 // runIn runs a request in a backend, as a Runner does.

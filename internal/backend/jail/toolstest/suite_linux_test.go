@@ -66,16 +66,7 @@ func TestToolsWithoutNamespaces(t *testing.T) {
 	if hosttest.Degraded() {
 		t.Skip("this is the inside")
 	}
-	uid := os.Geteuid()
-	if uid == 0 {
-		uid = 1000
-	}
-	dir := t.TempDir()
-	if err := errors.Join(os.Chmod(filepath.Dir(dir), 0o755), os.Chmod(dir, 0o777)); err != nil { // both are of this test
-		t.Fatal(err)
-	}
-	t.Setenv("TMPDIR", dir)
-	t.Setenv("HOME", dir)
+	uid := hosttest.OrdinaryUser(t)
 	t.Setenv("CORDON_TEST_JAIL", string(policy.JailLandlock))
 	for _, name := range []string{"GCC", "Make", "Git", "SQLite", "Tar", "Pipelines", "Python", "Node", "Locations", "Terminal", "Names", "Privileges", "Streams"} {
 		hosttest.RunDegraded(t, "TestTools"+name, uid)
