@@ -67,19 +67,30 @@ func Degraded() bool { return os.Getenv(degradedVariable) == "inside" }
 // `if !hosttest.Degraded() { t.Skip(…) }`.
 func RunDegraded(t *testing.T, name string, uid int) {
 	t.Helper()
+	runAgain(t, name, uid, degradedVariable+"=enter")
+}
+
+// RunAs runs one test of the current binary again, as the given user.
+func RunAs(t *testing.T, name string, uid int) {
+	t.Helper()
+	runAgain(t, name, uid)
+}
+
+func runAgain(t *testing.T, name string, uid int, env ...string) {
+	t.Helper()
 	cmd := exec.Command("/proc/self/exe", "-test.run=^"+name+"$", "-test.v")
-	cmd.Env = append(os.Environ(), degradedVariable+"=enter", "TMPDIR="+os.TempDir())
+	cmd.Env = append(os.Environ(), append(env, "TMPDIR="+os.TempDir())...)
 	if uid != os.Geteuid() {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(uid)}}
 	}
 	out, err := cmd.CombinedOutput()
 	if err != nil || !strings.Contains(string(out), "--- PASS: "+name+" ") {
-		t.Errorf("%s in a degraded host as uid %d: %v\n%s", name, uid, err, out)
+		t.Errorf("%s as uid %d with %q: %v\n%s", name, uid, env, err, out)
 	}
 }
 
-// OrdinaryUser returns the user for RunDegraded if the inside must not be root: this one, or
-// another one if this is root. It gives that user a home and a directory for temporary files.
+// OrdinaryUser returns a user for RunDegraded and RunAs who is not root: this one, or another
+// one if this is root. It gives that user a home and a directory for temporary files.
 func OrdinaryUser(t *testing.T) (uid int) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "cdn") // the path of a socket in it must be short
