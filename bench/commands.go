@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"time"
 
 	"github.com/cordon-sandbox/cordon"
@@ -24,22 +25,22 @@ func (b *bench) commands(ctx context.Context, t *table) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(workspace)) }()
-	runner, err := commandRunner(ctx)
+	if err := os.Chmod(workspace, 0o777); err != nil { // without namespaces, root's commands have another user
+		return err
+	}
+	runner, err := commandRunner(ctx, policy.JailAuto)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, runner.Close()) }()
-	command := func(ctx context.Context) (time.Duration, error) {
-		begin := time.Now()
-		result, err := runner.Run(ctx, run.Request{Command: run.Command{Args: []string{"/bin/true"}, Workspace: workspace}})
-		d := time.Since(begin)
-		if err == nil && !result.OK() {
-			err = fmt.Errorf("/bin/true: %s: %s", result.Outcome, result.Error)
-		}
-		return d, err
+	shared, err := commandRunner(ctx, policy.JailLandlock)
+	if err != nil {
+		return err
 	}
+	defer func() { err = errors.Join(err, shared.Close()) }()
+	command, commandShared := trueIn(runner, workspace), trueIn(shared, workspace)
 
-	var rival, brief, plain, warm, cold, chased samples
+	var rival, brief, plain, warm, cold, chased, warmShared, coldShared samples
 	line, short := bubblewrapLines(workspace)
 	for range b.few(20, 2) {
 		for _, m := range []struct {
@@ -47,7 +48,7 @@ func (b *bench) commands(ctx context.Context, t *table) (err error) {
 			line []string
 		}{
 			{&plain, []string{"/bin/true"}}, {&rival, line}, {&brief, short},
-			{&cold, b.coldCommand(workspace)},
+			{&cold, b.coldCommand(workspace)}, {&coldShared, b.coldCommand(workspace, "--jail", "landlock")},
 		} {
 			if len(m.line) == 0 {
 				continue
@@ -57,6 +58,9 @@ func (b *bench) commands(ctx context.Context, t *table) (err error) {
 			}
 		}
 		if err := b.paced(ctx, &warm, 50, slow, command); err != nil {
+			return err
+		}
+		if err := b.paced(ctx, &warmShared, 50, slow, commandShared); err != nil {
 			return err
 		}
 		if err := b.backToBack(ctx, &chased, 30, command); err != nil {
@@ -85,6 +89,13 @@ func (b *bench) commands(ctx context.Context, t *table) (err error) {
 			Ratio: over(cold.p50(), brief.p50()), Must: atMost(1.3, "1.3 ×"), Aim: atMost(1, "1 ×"), Note: "of " + milliseconds(brief.p50()),
 		})
 	}
+	compared(rowSharedCommand, "warm Runner.Run of /bin/true without namespaces, 100 runs/s, p50", warmShared, atMost(1.0/4, "1/4"), promise{})
+	if len(cold) > 0 && len(coldShared) > 0 {
+		t.add(row{
+			position: rowColdSharedCommand, Measure: "cordon exec without namespaces from a cold start, vs with them", Value: milliseconds(coldShared.p50()), Number: coldShared.p50().Seconds(),
+			Ratio: over(coldShared.p50(), cold.p50()), Must: atMost(1, "1 ×"), Note: "of " + milliseconds(cold.p50()),
+		})
+	}
 	compared(rowCommandMore, "Runner.Run of /bin/true, back to back, p50", chased, promise{}, promise{})
 	compared(rowCommandMore, "bubblewrap with the same binds, /bin/true, p50", rival, promise{}, promise{})
 	compared(rowCommandMore, "bubblewrap with one bind, /bin/true, p50", brief, promise{}, promise{})
@@ -92,12 +103,26 @@ func (b *bench) commands(ctx context.Context, t *table) (err error) {
 	return b.commandRate(ctx, t, command, line)
 }
 
+// trueIn returns what runs /bin/true in a workspace.
+func trueIn(runner *cordon.Runner, workspace string) func(context.Context) (time.Duration, error) {
+	return func(ctx context.Context) (time.Duration, error) {
+		begin := time.Now()
+		result, err := runner.Run(ctx, run.Request{Command: run.Command{Args: []string{"/bin/true"}, Workspace: workspace}})
+		d := time.Since(begin)
+		if err == nil && !result.OK() {
+			err = fmt.Errorf("/bin/true: %s: %s", result.Outcome, result.Error)
+		}
+		return d, err
+	}
+}
+
 // commandRunner starts a Runner for commands.
-func commandRunner(ctx context.Context) (*cordon.Runner, error) {
+func commandRunner(ctx context.Context, jail policy.JailBackend) (*cordon.Runner, error) {
 	chosen, err := policy.Preset("command")
 	if err != nil {
 		return nil, err
 	}
+	chosen.Jail = jail
 	return cordon.NewRunnerContext(ctx, cordon.Options{Policy: chosen, Tier: policy.TierJail})
 }
 
@@ -120,11 +145,11 @@ func (b *bench) commandRate(ctx context.Context, t *table, command func(context.
 	return nil
 }
 
-func (b *bench) coldCommand(workspace string) []string {
+func (b *bench) coldCommand(workspace string, flags ...string) []string {
 	if b.cordon == "" {
 		return nil
 	}
-	return []string{b.cordon, "exec", "--workspace", workspace, "--", "/bin/true"}
+	return slices.Concat([]string{b.cordon, "exec", "--workspace", workspace}, flags, []string{"--", "/bin/true"})
 }
 
 // bubblewrapLines binds what a command in cordon sees, and, for the shortest sandbox that

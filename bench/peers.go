@@ -90,7 +90,7 @@ func (b *bench) sandlock(ctx context.Context, t *table, program string) (err err
 
 // sandlockRate keeps all cores busy with commands, in turns.
 func (b *bench) sandlockRate(ctx context.Context, t *table, peer *act, workspace string) (err error) {
-	runner, err := commandRunner(ctx)
+	runner, err := commandRunner(ctx, policy.JailAuto)
 	if err != nil {
 		return err
 	}

@@ -81,6 +81,8 @@ const (
 	rowColdCommand
 	rowColdCommandBrief
 	rowCommandRate
+	rowSharedCommand
+	rowColdSharedCommand
 	rowProxy
 	rowPaths
 	rowWasm

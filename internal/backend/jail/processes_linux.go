@@ -85,7 +85,7 @@ func (p processes) has(pid int) bool {
 		status := readAt(p.proc, strconv.Itoa(pid)+"/status")
 		parent := int(numberIn(status, "PPid:"))
 		if parent == p.init {
-			return int(numberIn(status, "Tgid:")) != p.init
+			return true
 		}
 		pid = parent
 	}

@@ -172,3 +172,38 @@ END
 		t.Errorf("%v %+v", err, r)
 	}
 }
+
+// Its sockets would be the host's: no process of the host can connect to a command.
+func TestSharedCannotListen(t *testing.T) {
+	hosttest.Needs(t, "python3")
+	r, err := sharedRun(t, policy.Policy{}, "", `exec python3 - <<'END'
+import os, socket
+for address in ("\0cordon-test-listener", os.environ["TMPDIR"] + "/s"):
+    s = socket.socket(socket.AF_UNIX)
+    for attempt in (lambda: s.bind(address), s.listen):
+        try:
+            attempt()
+        except PermissionError:
+            continue
+        raise AssertionError(f"{address!r} can be used")
+print("all refused")
+END
+`)
+	if err != nil || !r.OK() || r.Stdout != "all refused\n" || len(r.Violations) == 0 {
+		t.Errorf("%v %+v", err, r)
+	}
+}
+
+// The Runner cannot measure a process that hides from it.
+func TestSharedCannotHide(t *testing.T) {
+	hosttest.Needs(t, "python3")
+	r, err := sharedRun(t, policy.Policy{}, "", `exec python3 - <<'END'
+import ctypes
+set_dumpable = 4
+print(ctypes.CDLL(None).prctl(set_dumpable, 0, 0, 0, 0))
+END
+`)
+	if err != nil || r.Stdout != "-1\n" || len(r.Violations) == 0 {
+		t.Errorf("%v %+v", err, r)
+	}
+}

@@ -69,7 +69,7 @@ func runnerAct(args params) error {
 		return broken("%v", err)
 	}
 	p.Jail, p.AllowInterpreters, p.Read = policy.JailBackend(args.text("jail")), true, []string{args.text("program")}
-	b, err := jail.New(jail.Options{Policy: p})
+	b, err := jail.New(jail.Options{Policy: p, LandlockABI: landlockABI()})
 	if err != nil {
 		return broken("%v", err)
 	}

@@ -404,6 +404,7 @@ func daemon(p params) error { return startSelf(p, "daemon middle") }
 // linger runs longer than any test, but not forever.
 func linger(p params) error {
 	signal.Ignore(unix.SIGTERM, unix.SIGHUP, unix.SIGINT)
+	_ = unix.Setpgid(0, 0) // it may lead a session, and then cannot
 	if p["stop"] == true {
 		_ = unix.Kill(os.Getpid(), unix.SIGSTOP)
 	}

@@ -1,6 +1,7 @@
 package containtest
 
 import (
+	"cmp"
 	"maps"
 	"os"
 	"slices"
@@ -52,7 +53,7 @@ var refused = map[string]bool{
 // mustBeRefused checks that the policy of a scene is refused, by the backend or for its command.
 func (s *scene) mustBeRefused(t *testing.T, a attempt) {
 	t.Helper()
-	b, err := jail.New(jail.Options{Policy: s.policy, LandlockABI: landlockABI(t)})
+	b, err := jail.New(jail.Options{Policy: s.policy, LandlockABI: landlockABI()})
 	if err == nil {
 		req := s.request
 		req.Command.Args, req.Command.Env = s.command(a)
@@ -99,20 +100,16 @@ func TestWithoutNamespaces(t *testing.T) {
 			hosttest.OnlyLong(t, "the newest Landlock is tested always")
 			t.Setenv(abiVariable, abi)
 			hosttest.RunDegraded(t, "TestContainment", uid)
+			hosttest.RunDegraded(t, "TestContainKilledRunner", uid)
 		})
 	}
 }
 
 // landlockABI is the version of Landlock to test, from the environment; 0 means the kernel's.
-func landlockABI(t testing.TB) int {
-	t.Helper()
-	text := os.Getenv(abiVariable)
-	if text == "" {
-		return 0
-	}
-	abi, err := strconv.Atoi(text)
+func landlockABI() int {
+	abi, err := strconv.Atoi(cmp.Or(os.Getenv(abiVariable), "0"))
 	if err != nil {
-		t.Fatalf("%s: %v", abiVariable, err)
+		panic(abiVariable + ": " + err.Error())
 	}
 	return abi
 }

@@ -69,6 +69,10 @@ func networkAttempts() []attempt {
 		{name: "TCP to the host", act: "dial", params: map[string]any{"network": "tcp4", "address": "127.0.0.1", "port": "tcp4_port"}, proof: naked},
 		{name: "TCP to the host over IPv6", act: "dial", params: map[string]any{"network": "tcp6", "address": "::1", "port": "tcp6_port"}, proof: naked},
 		{name: "TCP to the host's other loopback addresses", act: "dial", params: map[string]any{"network": "tcp4", "address": "0.0.0.0", "port": "tcp4_port"}, proof: naked},
+		{name: "TCP to the host, with the first data", act: "fast open", proof: naked},
+		{name: "TCP to the host, on a socket of the proxy", act: "fast open", plant: func(_ *testing.T, s *scene) {
+			s.grant(func(p *policy.Policy) { p.AllowNet = []string{"example.com:443"} })
+		}, proof: naked},
 		{name: "UDP to the host", act: "dial", params: map[string]any{"network": "udp4", "address": "127.0.0.1", "port": "udp4_port"}, canary: true, proof: naked},
 		{name: "UDP to the host over IPv6", act: "dial", params: map[string]any{"network": "udp6", "address": "::1", "port": "udp6_port"}, canary: true, proof: naked},
 		{name: "interfaces", act: "interfaces", proof: naked},
@@ -131,7 +135,29 @@ func dial(p params) error {
 	return nil
 }
 
+// fastOpen connects without connect: the address is in the first message.
+func fastOpen(p params) error {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	host := &unix.SockaddrInet4{Port: p.number("tcp4_port"), Addr: [4]byte{127, 0, 0, 1}}
+	if err := unix.Sendmsg(fd, []byte("x"), nil, host, unix.MSG_FASTOPEN|unix.MSG_NOSIGNAL); err != nil {
+		return err
+	}
+	peer, err := unix.Getpeername(fd)
+	if err != nil {
+		return err
+	}
+	if inet, ok := peer.(*unix.SockaddrInet4); !ok || inet.Port != host.Port {
+		return fmt.Errorf("the message went to %v", peer)
+	}
+	return nil
+}
+
 var networkActs = map[string]act{
+	"fast open": fastOpen,
 	"interfaces": func(params) error {
 		all, err := net.Interfaces()
 		if err != nil {

@@ -153,7 +153,7 @@ func newSuite(t *testing.T, jail policy.JailBackend) *suite {
 // open starts a backend that ends with the test.
 func (s *suite) open(t *testing.T, p policy.Policy, without []policy.Wall) *jail.Backend {
 	t.Helper()
-	b, err := jail.New(jail.Options{Policy: p, Without: without, LandlockABI: landlockABI(t)})
+	b, err := jail.New(jail.Options{Policy: p, Without: without, LandlockABI: landlockABI()})
 	if err != nil {
 		requireBackend(t, s.jail, err)
 	}
