@@ -14,9 +14,11 @@ import (
 // A command is the child of cordon's init, which is the parent of every orphan.
 //
 // The init reads an order from the control socket and forks. The child makes the system
-// calls of the order, the last of which executes the command. If one fails, the child sends
-// the error and the call in 16 bytes. The init waits for processes to end. When the command
-// ends, it sends the status in 4 bytes, and all other processes end too:
+// calls of the order: it sets up the walls that are still missing, and reads more calls, the
+// last of which executes the command. So a sandbox that was built ahead has only that left to
+// do. If a call fails, the child sends the error and the call in 16 bytes. The init waits for
+// processes to end. When the command ends, it sends the status in 4 bytes, and all other
+// processes end too:
 //
 //   - In a pid namespace the init is the first process. It exits, and the kernel kills the
 //     others. No signal that it has no handler for reaches it.
@@ -88,17 +90,41 @@ func OpenInit() (int, error) {
 // ErrLongOrder means that the arguments are longer than any program can have.
 var ErrLongOrder = errors.New("the command line is too long")
 
-// Execute makes the init of a sandbox execute a program. The walls that are still missing
-// are set up first; then Listener returns the seccomp listener.
+// Execute makes the waiting child of a sandbox's init execute a program.
 func (p *Process) Execute(program string, argv, env []string) error {
-	o := newOrder(p.late)
-	o.call("execute "+program, unix.SYS_EXECVE, o.text(program), o.texts(argv), o.texts(env))
-	data, calls, err := o.encode()
-	if err != nil {
-		return err
+	o := &order{base: p.setup.end, data: make([]byte, moreCalls, moreCalls+1024)}
+	execute := [7]uint64{unix.SYS_EXECVE, o.text(program), o.texts(argv), o.texts(env)}
+	if o.base+uint64(len(o.data)) > orderBase+maxOrder {
+		return ErrLongOrder
 	}
-	p.order.Store(&sentOrder{o.steps, calls})
+	for read := orderPart; read < len(o.data); read += orderPart {
+		o.call("arguments", unix.SYS_READ, initControlFD, o.base+uint64(read), orderPart)
+	}
+	o.call("execute "+program, execute[0], execute[1:]...)
+	copy(o.data, o.encodeCalls())
+	p.command = o.sent(o.base)
 	awaitForks()
+	return p.sendParts(o.data)
+}
+
+// prepareCommand lets the init fork. The child sets up what is missing, and waits for Execute.
+func (p *Process) prepareCommand() error {
+	o := &order{base: orderBase, data: make([]byte, orderHead, 1024)}
+	if p.late != nil {
+		p.late.add(o)
+	}
+	o.align()
+	calls := orderBase + uint64(len(o.data))
+	o.call("order", unix.SYS_READ, initControlFD, calls+uint64(len(o.calls)+1)*orderCallSize, orderPart)
+	o.add(o.encodeCalls()...)
+	o.set(0, uint64(len(o.data)))
+	o.set(1, calls)
+	p.setup = o.sent(calls)
+	p.ordered.Store(true)
+	return p.sendParts(o.data)
+}
+
+func (p *Process) sendParts(data []byte) error {
 	for len(data) > 0 {
 		part := data[:min(len(data), orderPart)]
 		if err := unix.Send(p.Control, part, unix.MSG_NOSIGNAL); errors.Is(err, unix.EINTR) {
@@ -119,35 +145,28 @@ func awaitForks() {
 	defer syscall.ForkLock.RUnlock()
 }
 
-// order is what the init has in memory: its size, the address of the child's calls, the
-// signals to wait for, what to kill, what the calls point to, and the calls.
+// order is a part of the init's memory, and a list of calls for its child. The first one has
+// its size, the address of the calls, the signals to wait for, what to kill, what the calls
+// point to, and the calls. The child reads the second one to the end of these calls, so it
+// begins with the next ones; what they point to follows.
 type order struct {
+	base  uint64
 	data  []byte
 	calls [][7]uint64
 	steps []string // a name for each call
-	room  int
 }
 
 const (
 	orderHead     = 4 * 8
 	orderCallSize = 7 * 8 // CALL_SIZE in init/init.h
+	// moreCalls is the room for the calls of the second order: one for each part, and execve.
+	moreCalls = (maxOrder/orderPart + 1) * orderCallSize
 )
-
-// newOrder begins an order with the last walls of the command, if there are any.
-func newOrder(late *lateWalls) *order {
-	o := &order{data: make([]byte, orderHead, 1024), room: maxOrder - orderHead}
-	if late != nil {
-		late.add(o)
-	}
-	return o
-}
 
 // add appends data, and returns its address in the init.
 func (o *order) add(data ...byte) (address uint64) {
-	address = orderBase + uint64(len(o.data))
-	if o.room -= len(data); o.room >= 0 {
-		o.data = append(o.data, data...)
-	}
+	address = o.base + uint64(len(o.data))
+	o.data = append(o.data, data...)
 	return address
 }
 
@@ -182,19 +201,14 @@ func (o *order) call(step string, number uint64, args ...uint64) {
 	o.calls, o.steps = append(o.calls, c), append(o.steps, step)
 }
 
-// encode returns the bytes that the init reads, and the address of the calls.
-func (o *order) encode() (data []byte, address uint64, err error) {
-	var calls []uint64
+func (o *order) encodeCalls() []byte {
+	data := make([]byte, 0, len(o.calls)*orderCallSize)
 	for _, c := range o.calls {
-		calls = append(calls, c[:]...)
+		for _, word := range c {
+			data = binary.NativeEndian.AppendUint64(data, word)
+		}
 	}
-	address = o.words(calls...)
-	if o.room < 0 {
-		return nil, 0, ErrLongOrder
-	}
-	o.set(0, uint64(len(o.data)))
-	o.set(1, address)
-	return o.data, address, nil
+	return data
 }
 
 // set sets one of the first numbers.
@@ -210,17 +224,25 @@ func (o *order) wait(awaited uint64, target int) {
 type sentOrder struct {
 	steps []string
 	calls uint64 // their address
+	end   uint64 // the address after them
 }
 
-// failure parses the message of a child whose call failed. last says that it was the one
+// sent describes an order whose calls are at this address.
+func (o *order) sent(calls uint64) sentOrder {
+	return sentOrder{o.steps, calls, calls + uint64(len(o.steps))*orderCallSize}
+}
+
+// callFailure parses the message of a child whose call failed. last says that it was the one
 // that executes the command.
-func (s *sentOrder) failure(message []byte) (step string, errno syscall.Errno, last bool) {
-	if s == nil || len(message) != 16 {
+func (p *Process) callFailure(message []byte) (step string, errno syscall.Errno, last bool) {
+	if len(message) != 16 {
 		return "", 0, false
 	}
-	call := (binary.NativeEndian.Uint64(message[8:]) - s.calls) / orderCallSize
-	if call >= uint64(len(s.steps)) {
-		return "", 0, false
+	errno, at := syscall.Errno(binary.NativeEndian.Uint64(message)), binary.NativeEndian.Uint64(message[8:])
+	for _, s := range []sentOrder{p.setup, p.command} {
+		if at >= s.calls && at < s.end {
+			step = s.steps[(at-s.calls)/orderCallSize]
+		}
 	}
-	return s.steps[call], syscall.Errno(binary.NativeEndian.Uint64(message)), call == uint64(len(s.steps))-1
+	return step, errno, step != "" && at == p.command.end-orderCallSize
 }

@@ -81,6 +81,7 @@ func (w *lateWalls) add(o *order) {
 	if w.extra != nil {
 		o.call("seccomp", unix.SYS_SECCOMP, setModeFilter, 0, o.filter(w.extra))
 	}
+	var gifts []int
 	switch w.mode {
 	case SeccompErrno:
 		o.call("seccomp", unix.SYS_SECCOMP, setModeFilter, 0, o.filter(w.filter))
@@ -90,8 +91,11 @@ func (w *lateWalls) add(o *order) {
 			flags |= waitKillable
 		}
 		o.call("seccomp", unix.SYS_SECCOMP, setModeFilter, flags, o.filter(w.filter))
-		o.call("hand over", unix.SYS_SENDMSG, initControlFD, o.message(readyMark, listener), unix.MSG_NOSIGNAL)
+		gifts = []int{listener}
 	}
+	// Before this, the process group by which the init kills may not exist. If the Runner has
+	// died, it fails, and the child ends.
+	o.call("hand over", unix.SYS_SENDMSG, initControlFD, o.message(readyMark, gifts), unix.MSG_NOSIGNAL)
 }
 
 // filter adds a struct sock_fprog.
@@ -100,9 +104,12 @@ func (o *order) filter(program []byte) (address uint64) {
 	return o.words(uint64(len(program)/8), o.add(program...))
 }
 
-// message adds a struct msghdr with one byte and one descriptor.
-func (o *order) message(mark byte, fd int) (address uint64) {
-	rights := unix.UnixRights(fd)
+// message adds a struct msghdr with one byte and descriptors.
+func (o *order) message(mark byte, fds []int) (address uint64) {
+	var rights []byte
+	if len(fds) > 0 {
+		rights = unix.UnixRights(fds...)
+	}
 	data := o.words(uint64(mark))
 	vector := o.words(data, 1)
 	o.align()

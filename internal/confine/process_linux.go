@@ -15,8 +15,10 @@ type Process struct {
 	Control int
 
 	program *program
-	late    *lateWalls // nil if all walls stand before the order
-	order   atomic.Pointer[sentOrder]
+	late    *lateWalls // nil if all walls stand before the init has an order
+	ordered atomic.Bool
+	// setup and command are the orders of prepareCommand and of Execute.
+	setup, command sentOrder
 
 	mu     sync.Mutex // prevents a signal to a reaped pid
 	reaped bool
@@ -31,7 +33,7 @@ func (p *Process) Kill() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	signal := unix.SIGKILL
-	if p.late != nil && p.order.Load() != nil {
+	if p.late != nil && p.ordered.Load() {
 		signal = unix.SIGUSR1
 	}
 	if !p.reaped {

@@ -37,7 +37,7 @@ func (h *Handles) Close() {
 }
 
 // Ready waits until all walls of a command stand, and returns the descriptors that
-// the child sent. A wall that could not be set up is a SetupError.
+// lead into its sandbox. A wall that could not be set up is a SetupError.
 func (p *Process) Ready(c *Command, mode SeccompMode) (Handles, error) {
 	handles := NoHandles
 	want := []*int{&handles.Proc, &handles.Scratch}
@@ -47,20 +47,24 @@ func (p *Process) Ready(c *Command, mode SeccompMode) (Handles, error) {
 	if c.NewTerminal {
 		want = append(want, &handles.Terminal)
 	}
-	if mode == SeccompNotify && p.late == nil {
-		want = append(want, &handles.Listener)
+	var listener []*int
+	if mode == SeccompNotify {
+		listener = append(listener, &handles.Listener)
 	}
-	return handles, p.receiveHandles(want, &handles)
-}
-
-// Listener returns the seccomp listener of a command whose last walls are set up when it is
-// executed; -1 if it has none.
-func (p *Process) Listener() (int, error) {
-	handles := NoHandles
-	if p.late == nil || p.late.mode != SeccompNotify {
-		return -1, nil
+	if p.late == nil {
+		want = append(want, listener...)
 	}
-	return handles.Listener, p.receiveHandles([]*int{&handles.Listener}, &handles)
+	if err := p.receiveHandles(want, &handles); err != nil {
+		return handles, err
+	}
+	if err := p.prepareCommand(); err != nil && !errors.Is(err, unix.EPIPE) { // End says why the init has ended
+		handles.Close()
+		return handles, err
+	}
+	if p.late != nil {
+		return handles, p.receiveHandles(listener, &handles)
+	}
+	return handles, nil
 }
 
 // receiveHandles receives a message with descriptors.
@@ -73,7 +77,7 @@ func (p *Process) receiveHandles(want []*int, handles *Handles) error {
 	if failure, failed := p.Failure(data[:n]); failed {
 		return failure
 	}
-	if step, errno, _ := p.order.Load().failure(data[:n]); step != "" {
+	if step, errno, _ := p.callFailure(data[:n]); step != "" {
 		return setupError(step, errno, false)
 	}
 	if n != 1 || data[0] != readyMark {
@@ -100,10 +104,9 @@ func (p *Process) receiveHandles(want []*int, handles *Handles) error {
 func (p *Process) receive(data, rights []byte) (n, size int, err error) {
 	for {
 		n, size, _, _, err = unix.Recvmsg(p.Control, data, rights, unix.MSG_CMSG_CLOEXEC)
-		switch {
-		case errors.Is(err, unix.ECONNRESET): // the child ended before it read everything
-			return 0, 0, nil
-		case !errors.Is(err, unix.EINTR):
+		// A reset means that the child ended before it read everything. What it sent is
+		// still there.
+		if !errors.Is(err, unix.EINTR) && !errors.Is(err, unix.ECONNRESET) {
 			return n, size, err
 		}
 	}
@@ -137,7 +140,7 @@ func (p *Process) End() (CommandEnd, error) {
 		if failure, failed := p.Failure(data[:n]); failed {
 			return end, failure
 		}
-		step, errno, last := p.order.Load().failure(data[:n])
+		step, errno, last := p.callFailure(data[:n])
 		switch {
 		case err != nil:
 			return end, fmt.Errorf("control socket: %w", err)

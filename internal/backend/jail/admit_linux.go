@@ -9,6 +9,7 @@ import (
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
 	"github.com/cordon-sandbox/cordon/internal/command"
+	"github.com/cordon-sandbox/cordon/internal/confine"
 	"github.com/cordon-sandbox/cordon/internal/egress"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
@@ -32,11 +33,11 @@ func (b *Backend) recipe(job backend.Job) (r recipe, err error) {
 
 // check examines a command line before it is executed. Refusals come from the policy;
 // an error means that the request makes no sense on this host.
-func (b *Backend) check(job backend.Job, r recipe) (program string, refusals []run.Violation, err error) {
+func (b *Backend) check(job backend.Job, r recipe, scratch string) (program string, refusals []run.Violation, err error) {
 	verdict, err := command.Check(job.Command.Args, command.Scope{
-		Workspace: r.workspace.path, Dir: r.dir(),
+		Workspace: r.workspace.path, Dir: r.dir(scratch),
 		Read: b.options.Policy.Read, Write: b.options.Policy.Write, System: b.system(),
-		Scratch: r.scratch(), Path: searchDirectories(job), AllowInterpreters: b.options.Policy.AllowInterpreters,
+		Scratch: scratch, Path: searchDirectories(job), AllowInterpreters: b.options.Policy.AllowInterpreters,
 	})
 	if err != nil {
 		return "", nil, err
@@ -45,7 +46,7 @@ func (b *Backend) check(job backend.Job, r recipe) (program string, refusals []r
 	switch b.options.Policy.Egress {
 	case policy.EgressStrict:
 		reachable := b.grants
-		if r.private == "" {
+		if scratch == confine.Scratch { // it has namespaces
 			reachable = slices.Concat(b.grants, ownLoopback())
 		}
 		refusals = append(refusals, egress.Preflight(reachable, job.Command.Args[1:])...)

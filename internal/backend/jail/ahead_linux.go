@@ -28,8 +28,8 @@ type idleSandbox struct {
 }
 
 const (
-	// idleLifetime is how long a sandbox waits for a command. Meanwhile it keeps two
-	// small processes, and the workspace's file system cannot be unmounted.
+	// idleLifetime is how long a sandbox waits for a command. Meanwhile it keeps its
+	// init and a child that waits, and the workspace's file system cannot be unmounted.
 	idleLifetime = 10 * time.Second
 	// maxAhead bounds the sandboxes of all recipes together.
 	maxAhead          = 8

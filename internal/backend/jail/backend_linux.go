@@ -31,7 +31,8 @@ type Backend struct {
 	builder  builder
 	init     int
 	owners   confine.OwnerMaps
-	// returning waits for cgroups that are being cleaned for the pool.
+	// returning waits for cgroups that are being cleaned for the pool, and for private
+	// directories that are being removed.
 	returning sync.WaitGroup
 	grants    []policy.NetGrant
 	groups    *cgroup.Opening
@@ -39,7 +40,6 @@ type Backend struct {
 	// commands without namespaces that may be written.
 	granted, writable []string
 	gate              *backend.Gate
-	others            otherTasks
 	ahead             *ahead
 	setups            observe.Histogram // how long building a sandbox took
 }

@@ -42,7 +42,7 @@ type native struct{ filter []byte }
 func (n *native) prepare(plan confine.Plan, r recipe) (prepared, error) {
 	plan.Root = root(plan.Root, r)
 	return prepared{plan: plan, command: &confine.Command{
-		Dir: r.dir(), Scratch: confine.Scratch, Landlock: r.landlock(plan.Landlock, plan.Root), Filter: n.filter,
+		Dir: r.dir(confine.Scratch), Scratch: confine.Scratch, Landlock: r.landlock(plan.Landlock, plan.Root), Filter: n.filter,
 	}}, nil
 }
 

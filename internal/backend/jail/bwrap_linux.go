@@ -191,7 +191,7 @@ func (b *bwrap) arguments(r recipe) []string {
 			args = append(args, "--ro-bind", m.Path, m.Path)
 		}
 	}
-	args = append(append(args, sealed...), "--chdir", r.dir())
+	args = append(append(args, sealed...), "--chdir", r.dir(confine.Scratch))
 	status := confine.FirstKeptFD
 	if b.filter >= 0 {
 		args = append(args, "--seccomp", strconv.Itoa(status))

@@ -92,7 +92,7 @@ func (b *Backend) makePlan() (err error) {
 		b.builder = &native{filter}
 		return nil
 	case policy.JailLandlock:
-		removeStale()
+		b.returning.Go(removeStale)
 		b.builder, err = newShared(b.plan, filter, b.mounts, b.granted, b.writable)
 		return err
 	}

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"golang.org/x/sys/unix"
 )
@@ -92,39 +91,13 @@ func (p processes) has(pid int) bool {
 	return false
 }
 
-// otherTasks has the number of processes and threads of users, as it was when it was first
-// asked for: counting takes long.
-type otherTasks struct {
-	mu    sync.Mutex
-	count map[int]int
-}
-
-func (o *otherTasks) of(uid int) int {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	n, known := o.count[uid]
-	if !known {
-		n = userTasks(uid)
-		if o.count == nil {
-			o.count = map[int]int{}
-		}
-		o.count[uid] = n
+// allTasks returns the number of processes and threads of the host.
+func allTasks() (n int) {
+	load, _ := os.ReadFile("/proc/loadavg") // without it, othersRoom must do
+	fields := bytes.Fields(load)            // three averages, running/all, and the last number
+	if len(fields) >= 4 {
+		_, all, _ := bytes.Cut(fields[3], []byte("/"))
+		n, _ = strconv.Atoi(string(all))
 	}
-	return n
-}
-
-// userTasks counts the processes and threads of a user.
-func userTasks(uid int) (n int) {
-	proc, err := unix.Open("/proc", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return 0
-	}
-	defer unix.Close(proc)
-	eachNumber(proc, func(proc int, pid string) {
-		status := readAt(proc, pid+"/status")
-		if int(numberIn(status, "Uid:")) == uid {
-			n += int(numberIn(status, "Threads:"))
-		}
-	})
 	return n
 }

@@ -21,9 +21,6 @@ type recipe struct {
 	limits    policy.Limits
 	// grants identifies the files at the granted paths, see grantedNow.
 	grants string
-	// private is the directory that a command without namespaces has instead of /tmp. It is
-	// empty until the sandbox is built: sandboxes of one recipe differ in it.
-	private string
 }
 
 // directory identifies a directory of the host by its path, device and inode: another
@@ -33,16 +30,8 @@ type directory struct {
 	dev, ino uint64
 }
 
-// dir is the command's working directory.
-func (r recipe) dir() string {
-	if r.workspace.path == "" {
-		return r.scratch()
-	}
-	return r.workspace.path
-}
-
-// scratch is the command's directory for temporary files.
-func (r recipe) scratch() string { return cmp.Or(r.private, confine.Scratch) }
+// dir is the command's working directory: its workspace, or that for temporary files.
+func (r recipe) dir(scratch string) string { return cmp.Or(r.workspace.path, scratch) }
 
 // mounts lists the mounts that only this recipe has.
 func (r recipe) mounts() []confine.Mount {
@@ -106,12 +95,12 @@ func searchDirectories(job backend.Job) []string {
 }
 
 // environment builds the command's environment. Nothing is inherited from the Runner.
-func (r recipe) environment(job backend.Job, proxy []string) []string {
+func (r recipe) environment(job backend.Job, scratch string, proxy []string) []string {
 	env := map[string]string{
-		"HOME": r.scratch(), "TMPDIR": r.scratch(), "PWD": r.dir(),
+		"HOME": scratch, "TMPDIR": scratch, "PWD": r.dir(scratch),
 		"USER": "guest", "LOGNAME": "guest", "SHELL": "/bin/sh", "LANG": "C.UTF-8",
 	}
-	if r.private != "" {
+	if scratch != confine.Scratch { // without namespaces
 		// The file exists and cannot be read, which git takes for an error.
 		env["GIT_CONFIG_NOSYSTEM"] = "1"
 	}

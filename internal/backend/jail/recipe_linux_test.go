@@ -31,7 +31,7 @@ func TestSearchUsesTheGuestsPath(t *testing.T) {
 		if value, set := test.env["PATH"]; set {
 			want = "PATH=" + value
 		}
-		if env := (recipe{}).environment(job, nil); !slices.Contains(env, want) {
+		if env := (recipe{}).environment(job, confine.Scratch, nil); !slices.Contains(env, want) {
 			t.Errorf("no %s in %q", want, env)
 		}
 	}
@@ -64,7 +64,7 @@ func TestInterpreterOnPathOfRequestIsRefused(t *testing.T) {
 	} {
 		var job backend.Job
 		job.Command.Args, job.Command.Env = test.argv, map[string]string{"PATH": test.path}
-		_, refusals, err := b.check(job, r)
+		_, refusals, err := b.check(job, r, confine.Scratch)
 		if err != nil {
 			t.Fatal(err)
 		}

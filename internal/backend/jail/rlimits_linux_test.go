@@ -13,7 +13,7 @@ import (
 func TestRlimits(t *testing.T) {
 	b := &Backend{plan: confine.Plan{Rlimits: true}}
 	got := map[int]uint64{}
-	for _, l := range b.rlimits(policy.Limits{OpenFiles: 77}, nil, 0) {
+	for _, l := range b.rlimits(policy.Limits{OpenFiles: 77}, nil) {
 		got[l.Resource] = l.Value
 	}
 	for name, want := range map[string]confine.Limit{

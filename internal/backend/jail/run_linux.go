@@ -39,15 +39,14 @@ func (b *Backend) run(ctx context.Context, job backend.Job) (run.Result, error) 
 	var program string
 	var refusals []run.Violation
 	if !shared {
-		program, refusals, err = b.check(job, r)
+		program, refusals, err = b.check(job, r, confine.Scratch)
 	}
 	<-opened
 	if p != nil {
 		defer p.tearDown()
 	}
-	if p != nil && p.private != nil {
-		r.private = p.private.path
-		program, refusals, err = b.check(job, r)
+	if p != nil && p.shared() {
+		program, refusals, err = b.check(job, r, p.scratchPath())
 	}
 	switch {
 	case err != nil:
@@ -64,13 +63,8 @@ func (b *Backend) run(ctx context.Context, job backend.Job) (run.Result, error) 
 	executed, argv := b.builder.execute(r, program, job.Command.Args)
 	disk := newDiskWatch(r.writable(b.options.Policy), job.Limits, p.processes(), p.Scratch)
 	scratch := newScratchWatch(p, job.Limits)
-	if err := p.process.Execute(executed, argv, r.environment(job, proxy)); err != nil {
+	if err := p.process.Execute(executed, argv, r.environment(job, p.scratchPath(), proxy)); err != nil {
 		return run.Result{}, b.executionError(p, err)
-	}
-	if p.shared() {
-		if p.Listener, err = p.process.Listener(); err != nil {
-			return run.Result{}, b.explain(err)
-		}
 	}
 	g := &guest{backend: b, sandbox: p, job: job, recipe: r, began: began, program: program, disk: disk, scratch: scratch}
 	if job.Streams.Terminal == nil {

@@ -22,7 +22,7 @@ type sandbox struct {
 	confine.Handles
 	process *confine.Process
 	group   *cgroup.Group // nil without a cgroup
-	// returning delays closing the cgroups until this one is cleaned.
+	// returning delays closing the backend until the sandbox is cleaned.
 	returning *sync.WaitGroup
 	report    *os.File     // the builder's report; nil if it writes none
 	proxy     net.Listener // on the sandbox's loopback; nil without a proxy
@@ -88,7 +88,7 @@ func (b *Backend) start(p *sandbox, r recipe) error {
 			c.Join = p.group.Add
 		}
 	}
-	c.Limits = b.rlimits(r.limits, p.group, plan.UID)
+	c.Limits = b.rlimits(r.limits, p.group)
 	p.process, err = confine.Start(confine.Spec{Plan: plan, Command: c})
 	var owner *confine.OwnerError
 	if errors.As(err, &owner) {
@@ -146,13 +146,13 @@ func (b *Backend) proxied() bool {
 
 // rlimits limit each process separately. The cgroup and the watcher limit what all
 // processes use together.
-func (b *Backend) rlimits(l policy.Limits, group *cgroup.Group, uid int) []confine.Limit {
+func (b *Backend) rlimits(l policy.Limits, group *cgroup.Group) []confine.Limit {
 	if !b.plan.Rlimits {
 		return nil
 	}
 	limits := []confine.Limit{
 		{Resource: unix.RLIMIT_NOFILE, Value: uint64(l.OpenFiles)},
-		{Resource: unix.RLIMIT_NPROC, Value: b.processes(l, group, uid)},
+		{Resource: unix.RLIMIT_NPROC, Value: b.processes(l, group)},
 		// The watcher is more exact. This limit works when the watcher is late.
 		{Resource: unix.RLIMIT_CPU, Value: uint64(l.CPUTime.Seconds()) + 2},
 		{Resource: unix.RLIMIT_CORE}, {Resource: unix.RLIMIT_RTPRIO}, {Resource: unix.RLIMIT_NICE},
@@ -177,10 +177,10 @@ const memoryRoom = 1 << 30
 // cgroup is the one that refuses and reports it. A command without namespaces shares the
 // user with others: the watcher counts its processes, and this limit bounds what it can
 // start between two counts.
-func (b *Backend) processes(l policy.Limits, group *cgroup.Group, uid int) uint64 {
+func (b *Backend) processes(l policy.Limits, group *cgroup.Group) uint64 {
 	n := uint64(l.Processes + b.ourProcesses())
 	if b.isShared() {
-		n += uint64(b.others.of(uid)) + othersRoom
+		n += uint64(allTasks()) + othersRoom
 	}
 	if group != nil && group.CountsProcesses() {
 		n += 64
@@ -188,7 +188,7 @@ func (b *Backend) processes(l policy.Limits, group *cgroup.Group, uid int) uint6
 	return n
 }
 
-// othersRoom is how many more processes the others of the user may get.
+// othersRoom is how many more processes the others of the user may get after the count.
 const othersRoom = 4096
 
 // explain turns a failed start into an error that says what the caller can do.
@@ -218,6 +218,14 @@ func (b *Backend) explain(err error) error {
 // shared reports whether the sandbox has no namespaces.
 func (p *sandbox) shared() bool { return p.private != nil }
 
+// scratchPath is the command's directory for temporary files.
+func (p *sandbox) scratchPath() string {
+	if p.shared() {
+		return p.private.path
+	}
+	return confine.Scratch
+}
+
 // processes are those in the sandbox.
 func (p *sandbox) processes() processes {
 	if p.shared() {
@@ -244,10 +252,11 @@ func (p *sandbox) tearDown() {
 	if p.report != nil {
 		_ = p.report.Close()
 	}
+	// Cleaning takes as long as all the rest.
 	if p.private != nil {
-		p.private.remove()
+		p.returning.Go(p.private.remove)
 	}
 	if p.group != nil {
-		p.returning.Go(p.group.Return) // cleaning takes as long as all the rest
+		p.returning.Go(p.group.Return)
 	}
 }

@@ -114,10 +114,10 @@ func (s *shared) prepare(plan confine.Plan, r recipe) (p prepared, err error) {
 	if p.private, err = namePrivate(p.plan); err != nil {
 		return p, err
 	}
-	r.private = p.private.path
+	scratch := p.private.path
 	p.command = &confine.Command{
-		Dir: r.dir(), Scratch: r.private, MakeScratch: !plan.SwitchID,
-		Landlock: landlock.Compile(s.abi, append(rules, writeRule(r.private))), Filter: s.filter, Extra: s.extra,
+		Dir: r.dir(scratch), Scratch: scratch, MakeScratch: !plan.SwitchID,
+		Landlock: landlock.Compile(s.abi, append(rules, writeRule(scratch))), Filter: s.filter, Extra: s.extra,
 	}
 	return p, nil
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
 	"github.com/cordon-sandbox/cordon/internal/hosttest"
@@ -205,5 +206,48 @@ END
 `)
 	if err != nil || r.Stdout != "-1\n" || len(r.Violations) == 0 {
 		t.Errorf("%v %+v", err, r)
+	}
+}
+
+// The next command gets the sandbox that was built ahead, with a private directory that no
+// command has used.
+func TestSharedBuiltAhead(t *testing.T) {
+	b := openJail(t, policy.Policy{Jail: policy.JailLandlock})
+	seen := map[string]bool{}
+	for range 4 {
+		r := runs(t, b, run.Request{Command: run.Command{Args: []string{"/bin/sh", "-c", `pwd; ls; touch made`}}})
+		b.ahead.mustWait(t, 1)
+		if !r.OK() || strings.Count(r.Stdout, "\n") != 1 || seen[r.Stdout] {
+			t.Errorf("%+v", r)
+		}
+		seen[r.Stdout] = true
+	}
+}
+
+// A sandbox can be torn down as soon as it is built, also where its walls take no time.
+func TestSharedEndsAtOnce(t *testing.T) {
+	for _, without := range [][]policy.Wall{nil, {policy.WallSeccomp}} {
+		b, err := New(Options{Policy: policy.Policy{Jail: policy.JailLandlock}, LandlockABI: 5, Without: without})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 1)
+		go func() {
+			for range 300 {
+				if err := b.try(); err != nil {
+					ended <- err
+					return
+				}
+			}
+			ended <- b.Close()
+		}()
+		select {
+		case err := <-ended:
+			if err != nil {
+				t.Errorf("without %v: %v", without, err)
+			}
+		case <-time.After(time.Minute):
+			t.Fatalf("without %v: a sandbox does not end", without)
+		}
 	}
 }
