@@ -93,14 +93,14 @@ var ErrLongOrder = errors.New("the command line is too long")
 // Execute makes the waiting child of a sandbox's init execute a program.
 func (p *Process) Execute(program string, argv, env []string) error {
 	o := &order{base: p.setup.end, data: make([]byte, moreCalls, moreCalls+1024)}
-	execute := [7]uint64{unix.SYS_EXECVE, o.text(program), o.texts(argv), o.texts(env)}
+	path, arguments, environment := o.text(program), o.texts(argv), o.texts(env)
 	if o.base+uint64(len(o.data)) > orderBase+maxOrder {
 		return ErrLongOrder
 	}
 	for read := orderPart; read < len(o.data); read += orderPart {
 		o.call("arguments", unix.SYS_READ, initControlFD, o.base+uint64(read), orderPart)
 	}
-	o.call("execute "+program, execute[0], execute[1:]...)
+	o.call("execute "+program, unix.SYS_EXECVE, path, arguments, environment)
 	copy(o.data, o.encodeCalls())
 	p.command = o.sent(o.base)
 	awaitForks()
