@@ -18,17 +18,9 @@ func (b *bench) memory(_ context.Context, t *table) error { return addIdle(t, "i
 // that they share with each other and with the fork server, so it is the cost of one more
 // worker, and must be at most that many MiB.
 func addIdle(t *table, name string, atMost float64) error {
-	waitForRefill()
-	workers, err := proc.Leaves(os.Getpid())
+	workers, all, err := waitingWorkers()
 	if err != nil {
 		return err
-	}
-	all, err := proc.Descendants(os.Getpid())
-	if err != nil {
-		return err
-	}
-	if len(workers) == 0 || len(workers) == len(all) {
-		return fmt.Errorf("no waiting workers: processes %v, without children %v", all, workers)
 	}
 	r := row{
 		position: rowMemory, Measure: fmt.Sprintf("%s (%d of them), PSS", name, len(workers)),
@@ -52,6 +44,24 @@ func addIdle(t *table, name string, atMost float64) error {
 	}
 	t.add(row{position: rowZygote, Measure: "fork server of an " + name + ", PSS", Value: mebibytes(slices.Max(sizes)), Number: float64(slices.Max(sizes))})
 	return nil
+}
+
+// waitingWorkers returns the workers, and all processes of the bench. The first ones take long
+// on a busy machine.
+func waitingWorkers() (workers, all []int, err error) {
+	for range 100 {
+		waitForRefill()
+		if workers, err = proc.Leaves(os.Getpid()); err != nil {
+			return nil, nil, err
+		}
+		if all, err = proc.Descendants(os.Getpid()); err != nil {
+			return nil, nil, err
+		}
+		if len(workers) > 0 && len(workers) < len(all) {
+			return workers, all, nil
+		}
+	}
+	return nil, nil, fmt.Errorf("no waiting workers: processes %v, without children %v", all, workers)
 }
 
 func pss(pids []int) ([]int64, error) {

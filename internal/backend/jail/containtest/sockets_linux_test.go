@@ -146,14 +146,21 @@ func fastOpen(p params) error {
 	if err := unix.Sendmsg(fd, []byte("x"), nil, host, unix.MSG_FASTOPEN|unix.MSG_NOSIGNAL); err != nil {
 		return err
 	}
-	peer, err := unix.Getpeername(fd)
-	if err != nil {
-		return err
+	// The host answers. The connection may still be under way.
+	wait := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+	n, err := unix.Poll(wait, int(dialTime.Milliseconds()))
+	for errors.Is(err, unix.EINTR) {
+		n, err = unix.Poll(wait, int(dialTime.Milliseconds()))
 	}
-	if inet, ok := peer.(*unix.SockaddrInet4); !ok || inet.Port != host.Port {
-		return fmt.Errorf("the message went to %v", peer)
+	if err != nil || n == 0 {
+		return fmt.Errorf("no answer: %v", err)
 	}
-	return nil
+	answer := make([]byte, 128)
+	n, err = unix.Read(fd, answer)
+	if err == nil && n == 0 {
+		err = errors.New("no answer")
+	}
+	return err
 }
 
 var networkActs = map[string]act{
