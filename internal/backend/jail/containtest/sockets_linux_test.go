@@ -152,11 +152,10 @@ func fastOpen(p params) error {
 	for errors.Is(err, unix.EINTR) {
 		n, err = unix.Poll(wait, int(dialTime.Milliseconds()))
 	}
-	if err != nil || n == 0 {
-		return fmt.Errorf("no answer: %v", err)
-	}
 	answer := make([]byte, 128)
-	n, err = unix.Read(fd, answer)
+	if err == nil && n > 0 {
+		n, err = unix.Read(fd, answer)
+	}
 	if err == nil && n == 0 {
 		err = errors.New("no answer")
 	}
