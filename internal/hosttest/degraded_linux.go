@@ -80,6 +80,9 @@ func runAgain(t *testing.T, name string, uid int, env ...string) {
 	t.Helper()
 	cmd := exec.Command("/proc/self/exe", "-test.run=^"+name+"$", "-test.v")
 	cmd.Env = append(os.Environ(), append(env, "TMPDIR="+os.TempDir())...)
+	if home := os.Getenv(homeVariable); home != "" {
+		cmd.Env = append(cmd.Env, "HOME="+home)
+	}
 	if uid != os.Geteuid() {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(uid)}}
 	}
@@ -88,6 +91,9 @@ func runAgain(t *testing.T, name string, uid int, env ...string) {
 		t.Errorf("%s as uid %d with %q: %v\n%s", name, uid, env, err, out)
 	}
 }
+
+// homeVariable has the home for RunDegraded and RunAs.
+const homeVariable = "CORDON_TEST_HOME"
 
 // OrdinaryUser returns a user for RunDegraded and RunAs who is not root: this one, or another
 // one if this is root. It gives that user a home and a directory for temporary files.
@@ -106,7 +112,7 @@ func OrdinaryUser(t *testing.T) (uid int) {
 		}
 	})
 	t.Setenv("TMPDIR", dir)
-	t.Setenv("HOME", dir)
+	t.Setenv(homeVariable, dir) // for that user alone: go writes to our home even after its end
 	if uid = os.Geteuid(); uid == 0 {
 		uid = 1000
 	}

@@ -26,8 +26,7 @@ const profileVariable = "CORDON_TEST_PROFILE"
 // Docker leaves to root. No daemon is needed.
 func UseDockerProfile(t *testing.T) {
 	t.Helper()
-	// The cache may be in a directory of the test, which must be able to remove it.
-	out, err := exec.Command("go", "mod", "download", "-modcacherw", "-json", dockerProfile).Output()
+	out, err := exec.Command("go", "mod", "download", "-json", dockerProfile).Output()
 	var module struct{ Dir string }
 	if err == nil {
 		err = json.Unmarshal(out, &module)
