@@ -25,22 +25,14 @@ func (b *bench) commands(ctx context.Context, t *table) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(workspace)) }()
-	if err := os.Chmod(workspace, 0o777); err != nil { // without namespaces, root's commands have another user
-		return err
-	}
 	runner, err := commandRunner(ctx, policy.JailAuto)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, runner.Close()) }()
-	shared, err := commandRunner(ctx, policy.JailLandlock)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, shared.Close()) }()
-	command, commandShared := trueIn(runner, workspace), trueIn(shared, workspace)
+	command := trueIn(runner, workspace)
 
-	var rival, brief, plain, warm, cold, chased, warmShared, coldShared samples
+	var rival, brief, plain, warm, cold, chased samples
 	line, short := bubblewrapLines(workspace)
 	for range b.few(20, 2) {
 		for _, m := range []struct {
@@ -48,7 +40,7 @@ func (b *bench) commands(ctx context.Context, t *table) (err error) {
 			line []string
 		}{
 			{&plain, []string{"/bin/true"}}, {&rival, line}, {&brief, short},
-			{&cold, b.coldCommand(workspace)}, {&coldShared, b.coldCommand(workspace, "--jail", "landlock")},
+			{&cold, b.coldCommand(workspace)},
 		} {
 			if len(m.line) == 0 {
 				continue
@@ -58,9 +50,6 @@ func (b *bench) commands(ctx context.Context, t *table) (err error) {
 			}
 		}
 		if err := b.paced(ctx, &warm, 50, slow, command); err != nil {
-			return err
-		}
-		if err := b.paced(ctx, &warmShared, 50, slow, commandShared); err != nil {
 			return err
 		}
 		if err := b.backToBack(ctx, &chased, 30, command); err != nil {
@@ -87,13 +76,6 @@ func (b *bench) commands(ctx context.Context, t *table) (err error) {
 		t.add(row{
 			position: rowColdCommandBrief, Measure: "the same, vs bubblewrap with one bind", Value: milliseconds(cold.p50()), Number: cold.p50().Seconds(),
 			Ratio: over(cold.p50(), brief.p50()), Must: atMost(1.3, "1.3 ×"), Aim: atMost(1, "1 ×"), Note: "of " + milliseconds(brief.p50()),
-		})
-	}
-	compared(rowSharedCommand, "warm Runner.Run of /bin/true without namespaces, 100 runs/s, p50", warmShared, atMost(1.0/4, "1/4"), promise{})
-	if len(cold) > 0 && len(coldShared) > 0 {
-		t.add(row{
-			position: rowColdSharedCommand, Measure: "cordon exec without namespaces from a cold start, vs with them", Value: milliseconds(coldShared.p50()), Number: coldShared.p50().Seconds(),
-			Ratio: over(coldShared.p50(), cold.p50()), Must: atMost(1, "1 ×"), Note: "of " + milliseconds(cold.p50()),
 		})
 	}
 	compared(rowCommandMore, "Runner.Run of /bin/true, back to back, p50", chased, promise{}, promise{})

@@ -93,6 +93,7 @@ var phases = []phase{
 	{"hooks", policy.TierProcess, (*bench).hooks},
 	{"language", policy.TierProcess, (*bench).language},
 	{"commands", policy.TierJail, (*bench).commands},
+	{"landlock", policy.TierJail, (*bench).sharedCommands},
 	{"egress", policy.TierJail, (*bench).egress},
 	{"wasm", policy.TierWasm, (*bench).wasm},
 	{"http", policy.TierProcess, (*bench).frontendHTTP},

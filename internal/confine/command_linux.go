@@ -239,6 +239,9 @@ type pathBeneath struct {
 }
 
 // landlock makes a ruleset, and applies it unless that is done later.
+// StepLandlockPath begins the name of the step that opens the path of a rule.
+const StepLandlockPath = "landlock: open "
+
 func (p *program) landlock(set landlock.Ruleset, late *lateWalls) {
 	const rulePathBeneath = 1
 	attr := append([]uint64{}, set.Handled...)
@@ -249,17 +252,15 @@ func (p *program) landlock(set landlock.Ruleset, late *lateWalls) {
 		how := &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC}
 		if rule.Exact {
 			how.Resolve = unix.RESOLVE_NO_SYMLINKS
-			p.step("landlock: open "+rule.Path, false) // it may have changed, or be out of reach
 		}
+		p.step(StepLandlockPath+rule.Path, false)
 		p.call(unix.SYS_OPENAT2, atCWD, p.text(rule.Path), keep(p, how), unix.SizeofOpenHow)
 		opened := p.last()
 		p.calls[opened].store = &beneath.parent
 		p.call(unix.SYS_LANDLOCK_ADD_RULE, 0, rulePathBeneath, keep(p, beneath), 0).borrow(ruleset, 0)
 		p.call(unix.SYS_CLOSE, 0).borrow(opened, 0)
-		if rule.Exact {
-			p.step("landlock", false)
-		}
 	}
+	p.step("enter landlock", false)
 	if late != nil {
 		p.move(ruleset, lateFD)
 		return

@@ -92,17 +92,18 @@ var ErrLongOrder = errors.New("the command line is too long")
 
 // Execute makes the waiting child of a sandbox's init execute a program.
 func (p *Process) Execute(program string, argv, env []string) error {
-	o := &order{base: p.setup.end, data: make([]byte, moreCalls, moreCalls+1024)}
+	o := &order{base: p.setup.end(), data: make([]byte, moreCalls, moreCalls+1024)}
 	path, arguments, environment := o.text(program), o.texts(argv), o.texts(env)
 	if o.base+uint64(len(o.data)) > orderBase+maxOrder {
 		return ErrLongOrder
 	}
+	// The child has read as much as one message holds. It reads the rest before it goes on.
 	for read := orderPart; read < len(o.data); read += orderPart {
 		o.call("arguments", unix.SYS_READ, initControlFD, o.base+uint64(read), orderPart)
 	}
 	o.call("execute "+program, unix.SYS_EXECVE, path, arguments, environment)
 	copy(o.data, o.encodeCalls())
-	p.command = o.sent(o.base)
+	p.command = sentOrder{o.steps, o.base}
 	awaitForks()
 	return p.sendParts(o.data)
 }
@@ -119,7 +120,7 @@ func (p *Process) prepareCommand() error {
 	o.add(o.encodeCalls()...)
 	o.set(0, uint64(len(o.data)))
 	o.set(1, calls)
-	p.setup = o.sent(calls)
+	p.setup = sentOrder{o.steps, calls}
 	p.ordered.Store(true)
 	return p.sendParts(o.data)
 }
@@ -224,13 +225,10 @@ func (o *order) wait(awaited uint64, target int) {
 type sentOrder struct {
 	steps []string
 	calls uint64 // their address
-	end   uint64 // the address after them
 }
 
-// sent describes an order whose calls are at this address.
-func (o *order) sent(calls uint64) sentOrder {
-	return sentOrder{o.steps, calls, calls + uint64(len(o.steps))*orderCallSize}
-}
+// end is the address after the calls.
+func (s sentOrder) end() uint64 { return s.calls + uint64(len(s.steps))*orderCallSize }
 
 // callFailure parses the message of a child whose call failed. last says that it was the one
 // that executes the command.
@@ -240,9 +238,9 @@ func (p *Process) callFailure(message []byte) (step string, errno syscall.Errno,
 	}
 	errno, at := syscall.Errno(binary.NativeEndian.Uint64(message)), binary.NativeEndian.Uint64(message[8:])
 	for _, s := range []sentOrder{p.setup, p.command} {
-		if at >= s.calls && at < s.end {
+		if at >= s.calls && at < s.end() {
 			step = s.steps[(at-s.calls)/orderCallSize]
 		}
 	}
-	return step, errno, step != "" && at == p.command.end-orderCallSize
+	return step, errno, step != "" && at == p.command.end()-orderCallSize
 }

@@ -117,12 +117,12 @@ func TestOrderOfCommandSteps(t *testing.T) {
 	plan.Landlock, plan.Seccomp = 7, SeccompNotify
 	p := compile(Spec{Plan: plan, Command: &Command{
 		Dir: "/work", Scratch: Scratch, ProxyPort: 3128, Terminal: true, Filter: make([]byte, 8), Limits: []Limit{{Resource: unix.RLIMIT_NOFILE, Value: 8}},
-		Landlock: landlock.Compile(7, nil),
+		Landlock: landlock.Compile(7, []landlock.Rule{{Path: "/work", Access: landlock.Read}}),
 	}}, belongings{null: 5, control: 6, trees: []int{7, 8}, streams: [3]int{9, 10, 11}, init: 12, groups: []int{13}})
 	want := []string{
 		"session", "descriptors", "wait for ids", "bounding set", "switch user", "private mounts",
 		"new root", "mount /usr/lib", "mount /dev/null", "mount /tmp", "mount /lib", "mount /etc/passwd", "read-only root", "change root",
-		"set host name", "network", "open /proc", "open /tmp", "cgroup", "enter /work", "capabilities", "no new privileges", "landlock",
+		"set host name", "network", "open /proc", "open /tmp", "cgroup", "enter /work", "capabilities", "no new privileges", "landlock", "landlock: open /work", "enter landlock",
 		"hide", "die with the Runner", "terminal", "seccomp", "hand over", "limits", "init",
 	}
 	if p.shared {

@@ -93,11 +93,11 @@ func (p processes) has(pid int) bool {
 
 // allTasks returns the number of processes and threads of the host.
 func allTasks() (n int) {
-	load, _ := os.ReadFile("/proc/loadavg") // without it, othersRoom must do
+	load, _ := os.ReadFile("/proc/loadavg") // empty without it, and then othersRoom must do
 	fields := bytes.Fields(load)            // three averages, running/all, and the last number
 	if len(fields) >= 4 {
 		_, all, _ := bytes.Cut(fields[3], []byte("/"))
-		n, _ = strconv.Atoi(string(all))
+		n, _ = strconv.Atoi(string(all)) // the kernel writes a number
 	}
 	return n
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -189,7 +190,7 @@ func (b *Backend) processes(l policy.Limits, group *cgroup.Group) uint64 {
 }
 
 // othersRoom is how many more processes the others of the user may get after the count.
-const othersRoom = 4096
+const othersRoom = 1024
 
 // explain turns a failed start into an error that says what the caller can do.
 func (b *Backend) explain(err error) error {
@@ -208,7 +209,7 @@ func (b *Backend) explain(err error) error {
 		return run.Wrap(run.Internal, err)
 	case setup.Errno == unix.ELOOP:
 		return run.Errorf(run.Invalid, "%w: a part of the path was replaced by a symlink after it was checked", err)
-	case b.isShared() && b.plan.SwitchID && setup.Errno == unix.EACCES:
+	case b.isShared() && b.plan.SwitchID && setup.Errno == unix.EACCES && strings.HasPrefix(setup.Step, confine.StepLandlockPath):
 		return run.Errorf(run.Unsupported, "%w: without namespaces commands of root run as another user, who may not enter a directory of this path: "+
 			"let others enter it (chmod o+x), or run cordon as an ordinary user", err)
 	}

@@ -69,6 +69,9 @@ func TestSharedCommandsOfRoot(t *testing.T) {
 			t.Errorf("%s: time %v", name, info.ModTime())
 		}
 	}
+	if len(r.Violations) > 0 { // the kernel refuses them to any user, without cordon
+		t.Errorf("violations: %+v", r.Violations)
+	}
 	if uid := r.Enforcement.Walls[policy.WallUID]; !strings.HasPrefix(uid.Detail, "uid 1234,") {
 		t.Errorf("the Result says %s", uid)
 	}

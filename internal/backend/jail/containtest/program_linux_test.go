@@ -32,7 +32,7 @@ func (p params) pid() int {
 	}
 	pid, err := strconv.Atoi(p.text("pid"))
 	if err != nil {
-		return -2 // of no process
+		panic("the attempt has no process: " + err.Error())
 	}
 	return pid
 }
