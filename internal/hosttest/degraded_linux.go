@@ -88,7 +88,7 @@ func runAgain(t *testing.T, name string, uid int, env ...string) {
 	}
 	out, err := cmd.CombinedOutput()
 	if err != nil || !strings.Contains(string(out), "--- PASS: "+name+" ") {
-		t.Errorf("%s as uid %d with %q: %v\n%s", name, uid, env, err, out)
+		t.Errorf("%s as uid %d with %q: %v\n%s", name, uid, env, err, Failures(string(out)))
 	}
 }
 

@@ -58,8 +58,9 @@ func processAttempts() []attempt {
 			proof: proof{none: "it is about what is said of it"}},
 		{name: "clone with CLONE_PARENT", act: "clone parent", proof: naked},
 		{name: "orphans are waited for", sh: `
-i=0; while [ $i -lt 300 ]; do (sh -c : &); i=$((i+1)); done; sleep 0.2
-n=$(cat /proc/[0-9]*/stat 2>&- | grep -c ') Z 1 '); [ "$n" -gt 5 ] && escaped $n; held $n`,
+i=0; while [ $i -lt 300 ]; do (sh -c : &); i=$((i+1)); done
+i=0; while n=$(cat /proc/[0-9]*/stat 2>&- | grep -c ") Z $PPID "); [ "$n" -gt 5 ] && [ $i -lt 300 ]; do sleep 0.1; i=$((i+1)); done
+[ "$n" -gt 5 ] && escaped $n; held $n`,
 			plant: func(_ *testing.T, s *scene) {
 				if s.request.Limits.Processes = 64; s.shared() {
 					s.request.Limits.Processes = 512 // they may all run at once

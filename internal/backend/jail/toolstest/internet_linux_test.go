@@ -92,7 +92,7 @@ func runAgain(t *testing.T, stage string, attr *syscall.SysProcAttr, env ...stri
 	text := strings.TrimSpace(string(out))
 	switch {
 	case err != nil:
-		t.Errorf("%s: %v\n%s", stage, err, quietly(text))
+		t.Errorf("%s: %v\n%s", stage, err, hosttest.Failures(text))
 	case strings.Contains(text, "--- SKIP: "+name+" "):
 		t.Skipf("%s", text)
 	case !strings.Contains(text, "--- PASS: "+name+" "):
@@ -100,17 +100,6 @@ func runAgain(t *testing.T, stage string, attr *syscall.SysProcAttr, env ...stri
 	default:
 		t.Log("\n" + text)
 	}
-}
-
-// quietly leaves out passed tests.
-func quietly(text string) string {
-	var kept []string
-	for line := range strings.SplitSeq(text, "\n") {
-		if bare := strings.TrimSpace(line); !strings.HasPrefix(bare, "=== ") && !strings.HasPrefix(bare, "--- PASS") {
-			kept = append(kept, line)
-		}
-	}
-	return strings.Join(kept, "\n")
 }
 
 // makeInternet runs as root of the namespaces.
