@@ -24,8 +24,9 @@ import (
 //     others. No signal that it has no handler for reaches it.
 //   - Otherwise all signals are blocked, and it is a subreaper. It kills all processes of the
 //     command with one call, and waits for them. It does so too at SIGUSR1, from the Runner,
-//     and at SIGTERM, from the kernel when the Runner has died; then it executes the program
-//     in its arguments, which removes the command's private directory. See late_linux.go.
+//     and at SIGTERM, from the kernel when the Runner has died. Then it removes the command's
+//     private directory if it is empty. If it is not, and the Runner has died, it executes the
+//     program in its arguments, which removes it. See late_linux.go.
 //
 // The init is a few hundred bytes of machine code in its own ELF file, not a copy of the
 // Runner: a process next to a guest should contain nothing of value, and it is forked for

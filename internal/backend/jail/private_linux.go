@@ -17,7 +17,7 @@ import (
 
 // privateDirectory is a directory on the host for the temporary files of one command, which
 // has no /tmp of its own. It is locked while it is used. A directory that is not new and not
-// locked was left by a Runner that was killed together with the init.
+// locked was left by a Runner that was killed together with the init, or right after it.
 type privateDirectory struct {
 	path string
 	lock int
@@ -68,8 +68,9 @@ func lockDirectory(path string) (int, error) {
 	return fd, nil
 }
 
-// remove removes the directory when all processes of the command have ended. What it cannot
-// remove, a later Runner will: see removeStale.
+// remove removes the directory when all processes of the command have ended. If it was empty,
+// the init has removed it already. What remove cannot remove, a later Runner will: see
+// removeStale.
 func (d *privateDirectory) remove() {
 	if d.lock >= 0 {
 		defer unix.Close(d.lock)

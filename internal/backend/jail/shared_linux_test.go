@@ -1,6 +1,8 @@
 package jail
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -251,6 +253,29 @@ func TestSharedEndsAtOnce(t *testing.T) {
 			}
 		case <-time.After(time.Minute):
 			t.Fatalf("without %v: a sandbox does not end", without)
+		}
+	}
+}
+
+// The init removes an empty private directory itself: the Runner may be killed before it does.
+func TestSharedInitRemovesDirectory(t *testing.T) {
+	for _, abi := range []int{0, 5} { // 0: that of the kernel
+		b, err := New(Options{Policy: policy.Policy{Jail: policy.JailLandlock}, LandlockABI: abi})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := b.open(recipe{limits: b.options.Policy.Limits}, nil, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.process.Kill()
+		p.process.Wait()
+		if _, err := os.Lstat(p.private.path); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("Landlock %d: the directory is still there: %v", abi, err)
+		}
+		p.tearDown()
+		if err := b.Close(); err != nil {
+			t.Error(err)
 		}
 	}
 }

@@ -18,6 +18,7 @@
 #define SYS_FCNTL           72
 #define SYS_RT_SIGTIMEDWAIT 128
 #define SYS_EXIT_GROUP      231
+#define SYS_UNLINKAT        263
 #define SYS_CLOSE_RANGE     436
 
 TEXT init(SB), NOSPLIT|NOFRAME, $0
@@ -193,8 +194,18 @@ none:
 	CMPQ ORDER_AWAITED(R12), $0
 	JEQ  exit
 
-	// The Runner has died, or is doing so. recvfrom(CONTROL, ORDER, 1, DONTWAIT,
-	// NULL, NULL) has nothing to read, unless it is gone.
+	// unlinkat(0, directory, REMOVEDIR): it is empty as a rule, and its path is
+	// absolute.
+	MOVL $SYS_UNLINKAT, AX
+	XORL DI, DI
+	MOVQ DIRECTORY(SP), SI
+	MOVL $REMOVEDIR, DX
+	SYSCALL
+	TESTQ AX, AX
+	JEQ  exit
+
+	// Otherwise the Runner removes it. While it lives, recvfrom(CONTROL, ORDER, 1,
+	// DONTWAIT, NULL, NULL) fails with EAGAIN.
 	CMPQ R14, $SIGTERM
 	JEQ  clean
 	MOVL $SYS_RECVFROM, AX

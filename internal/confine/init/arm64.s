@@ -10,6 +10,7 @@
 #include "init.h"
 
 #define SYS_FCNTL           25
+#define SYS_UNLINKAT        35
 #define SYS_READ            63
 #define SYS_WRITE           64
 #define SYS_EXIT_GROUP      94
@@ -203,8 +204,18 @@ none:
 	CMP  $0, R9
 	BEQ  exit
 
-	// The Runner has died, or is doing so. recvfrom(CONTROL, ORDER, 1, DONTWAIT,
-	// NULL, NULL) has nothing to read, unless it is gone.
+	// unlinkat(0, directory, REMOVEDIR): it is empty as a rule, and its path is
+	// absolute.
+	MOVD $SYS_UNLINKAT, R8
+	MOVD $0, R0
+	MOVD DIRECTORY(RSP), R1
+	MOVD $REMOVEDIR, R2
+	SVC
+	CMP  $0, R0
+	BEQ  exit
+
+	// Otherwise the Runner removes it. While it lives, recvfrom(CONTROL, ORDER, 1,
+	// DONTWAIT, NULL, NULL) fails with EAGAIN.
 	CMP  $SIGTERM, R22
 	BEQ  clean
 	MOVD $SYS_RECVFROM, R8

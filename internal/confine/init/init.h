@@ -13,7 +13,8 @@
 // A system call of the child: its number and six arguments.
 #define CALL_SIZE 56
 
-#define ARGUMENT 16 // where the stack has the address of the first argument
+#define ARGUMENT  16 // where the stack has the address of the first argument
+#define DIRECTORY 40 // and of the last one, the command's private directory
 
 #define NO_COMMAND 127 // exit status of an init that had no command to wait for
 
@@ -27,7 +28,8 @@
 #define SIGTERM    15
 #define SIGCHLD    17
 #define WNOHANG    1
-#define DONTWAIT   0x40 // MSG_DONTWAIT
+#define DONTWAIT   0x40  // MSG_DONTWAIT
+#define REMOVEDIR  0x200 // AT_REMOVEDIR
 
 #define NOSPLIT 4   // no stack check: there is no Go runtime
 #define NOFRAME 512 // no stack frame: the init uses no stack
