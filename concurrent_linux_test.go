@@ -14,11 +14,13 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
+const hookWorkers = 2
+
 // everyKind returns one call of each kind that a Runner has.
 func everyKind(t *testing.T, r *cordon.Runner) map[string]func(context.Context) (run.Result, error) {
 	t.Helper()
-	hook := openHook(t, r, run.HookSpec{Script: "result['output'] = 1"})
-	shared := openHook(t, r, run.HookSpec{Script: "result['output'] = 1", Trust: policy.TrustPlatform})
+	hook := openHook(t, r, run.HookSpec{Script: "result['output'] = 1", Workers: hookWorkers})
+	shared := openHook(t, r, run.HookSpec{Script: "result['output'] = 1", Workers: hookWorkers, Trust: policy.TrustPlatform})
 	module := openModule(t, r, scorer(t))
 	return map[string]func(context.Context) (run.Result, error){
 		"script": func(ctx context.Context) (run.Result, error) {
@@ -144,7 +146,7 @@ func TestCloseRefusesWaitingRequests(t *testing.T) {
 
 // Calls of every kind at once share two turns: no call is lost or waits forever.
 func TestConcurrentHammer(t *testing.T) {
-	const turns, ahead = 2, 2 + 1 // of the hook and of the shared one
+	const turns, gates = 2, 3
 	r := newRunner(t, cordon.Options{Concurrent: turns, Policy: policy.Policy{Trust: policy.TrustPlatform}})
 	var callers sync.WaitGroup
 	over := make(chan struct{})
@@ -170,9 +172,9 @@ func TestConcurrentHammer(t *testing.T) {
 				busy += s.Busy
 			}
 		}
-		// The gates are read one after the other, so a turn may be counted twice. Workers
-		// that open a hook ahead of its calls have no turn.
-		if busy > 2*turns+ahead {
+		// The gates are read one after the other, so a turn may be counted in each. Workers
+		// that open one of the two hooks have no turn.
+		if busy > gates*turns+2*hookWorkers {
 			t.Errorf("%d are under way", busy)
 		}
 		select {

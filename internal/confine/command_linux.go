@@ -239,9 +239,6 @@ type pathBeneath struct {
 }
 
 // landlock makes a ruleset, and applies it unless that is done later.
-// StepLandlockPath begins the name of the step that opens the path of a rule.
-const StepLandlockPath = "landlock: open "
-
 func (p *program) landlock(set landlock.Ruleset, late *lateWalls) {
 	const rulePathBeneath = 1
 	attr := append([]uint64{}, set.Handled...)
@@ -253,7 +250,7 @@ func (p *program) landlock(set landlock.Ruleset, late *lateWalls) {
 		if rule.Exact {
 			how.Resolve = unix.RESOLVE_NO_SYMLINKS
 		}
-		p.step(StepLandlockPath+rule.Path, false)
+		p.step("landlock: open "+rule.Path, false)
 		p.call(unix.SYS_OPENAT2, atCWD, p.text(rule.Path), keep(p, how), unix.SizeofOpenHow)
 		opened := p.last()
 		p.calls[opened].store = &beneath.parent

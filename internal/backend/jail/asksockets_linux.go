@@ -2,6 +2,7 @@ package jail
 
 import (
 	"net"
+	"net/netip"
 
 	"golang.org/x/sys/unix"
 
@@ -75,12 +76,14 @@ func acceptFrom(listener *net.TCPListener, socket int) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
+	local := name.(*unix.SockaddrInet4)
+	from := netip.AddrPortFrom(netip.AddrFrom4(local.Addr), uint16(local.Port))
 	for {
 		conn, err := listener.AcceptTCP()
 		if err != nil {
 			return nil, err
 		}
-		if conn.RemoteAddr().(*net.TCPAddr).Port == name.(*unix.SockaddrInet4).Port {
+		if conn.RemoteAddr().(*net.TCPAddr).AddrPort() == from {
 			return conn, nil
 		}
 		_ = conn.Close() // a stranger's

@@ -95,8 +95,10 @@ func (d *privateDirectory) remove() {
 
 // removeStale removes the private directories of Runners that were killed. It does so once:
 // each new Runner would look at all temporary files.
-var removeStale = sync.OnceFunc(func() {
-	paths, err := filepath.Glob(filepath.Join(os.TempDir(), privatePattern+"*"))
+var removeStale = sync.OnceFunc(func() { removeStaleIn(os.TempDir()) })
+
+func removeStaleIn(dir string) {
+	paths, err := filepath.Glob(filepath.Join(dir, privatePattern+"*"))
 	if err != nil {
 		return
 	}
@@ -109,7 +111,7 @@ var removeStale = sync.OnceFunc(func() {
 			(&privateDirectory{path, lock}).remove()
 		}
 	}
-})
+}
 
 // staleAfter is longer than it takes to lock a new directory.
 const staleAfter = time.Minute

@@ -2,14 +2,19 @@ package jail
 
 import (
 	"errors"
+	"io"
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
 	"github.com/cordon-sandbox/cordon/internal/hosttest"
@@ -277,5 +282,132 @@ func TestSharedInitRemovesDirectory(t *testing.T) {
 		if err := b.Close(); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// A directory that was left behind is removed, also one that its command has closed. One that
+// is new or in use stays, and so does what only has the name of one.
+func TestRemoveStale(t *testing.T) {
+	parent := t.TempDir()
+	old := time.Now().Add(-2 * staleAfter)
+	create := func(name string, age time.Time) string {
+		path := filepath.Join(parent, name)
+		if err := errors.Join(os.Mkdir(path, 0o700), os.Chtimes(path, age, age)); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	closed := filepath.Join(create(privatePattern+"stale", old), "closed")
+	used, other := create(privatePattern+"used", old), create("other", old)
+	link := filepath.Join(parent, privatePattern+"link")
+	err := errors.Join(os.Mkdir(closed, 0o700), os.WriteFile(filepath.Join(closed, "file"), nil, 0o600), os.Chmod(closed, 0),
+		os.Chtimes(filepath.Dir(closed), old, old), os.Symlink(other, link))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lock, err := lockDirectory(used)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(lock)
+	want := []string{used, other, link, create(privatePattern+"new", time.Now())}
+	removeStaleIn(parent)
+	left, err := filepath.Glob(filepath.Join(parent, "*"))
+	if slices.Sort(want); err != nil || !slices.Equal(left, want) {
+		t.Errorf("left: %v %v", left, err)
+	}
+}
+
+// Another Runner does not take the directory of a sandbox that lives for one that was left.
+func TestSharedDirectoryIsLocked(t *testing.T) {
+	b := openJail(t, policy.Policy{Jail: policy.JailLandlock})
+	p, err := b.open(recipe{limits: b.options.Policy.Limits}, nil, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.tearDown()
+	if _, err := lockDirectory(p.private.path); !errors.Is(err, unix.EWOULDBLOCK) {
+		t.Errorf("locked by another: %v", err)
+	}
+}
+
+// The watcher counts processes from time to time. A limit of the kernel's bounds how many a
+// command starts meanwhile.
+func TestSharedProcessesAreBounded(t *testing.T) {
+	r, err := sharedRun(t, policy.Policy{}, "", "sed -n 's/^Max processes *//p' /proc/self/limits | cut -d ' ' -f 1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := strconv.Atoi(strings.TrimSpace(r.Stdout))
+	if most := allTasks() + 2*othersRoom; err != nil || n > most {
+		t.Errorf("%q processes, and at most %d were to be allowed", r.Stdout, most)
+	}
+}
+
+// The Runner's own connection is recognized by its whole address.
+func TestAcceptFromNoStranger(t *testing.T) {
+	listener, err := net.ListenTCP("tcp4", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	local, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(local)
+	if err := unix.Bind(local, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
+		t.Fatal(err)
+	}
+	name, err := unix.Getsockname(local)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, stranger := range []net.TCPAddr{{}, {IP: net.IPv4(127, 0, 0, 2), Port: name.(*unix.SockaddrInet4).Port}} {
+		conn, err := net.DialTCP("tcp4", &stranger, listener.Addr().(*net.TCPAddr))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		if _, err := conn.Write([]byte("hers")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := unix.Connect(local, &unix.SockaddrInet4{Port: listener.Addr().(*net.TCPAddr).Port, Addr: [4]byte{127, 0, 0, 1}}); err != nil {
+		t.Fatal(err)
+	}
+	conn, err := acceptFrom(listener, local)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if err := unix.Send(local, []byte("ours"), 0); err != nil {
+		t.Fatal(err)
+	}
+	text := make([]byte, 4)
+	if _, err := io.ReadFull(conn, text); err != nil || string(text) != "ours" {
+		t.Errorf("another's connection: %q %v", text, err)
+	}
+}
+
+// The other user of root's commands may not be able to enter the directory for temporary files.
+func TestSharedTemporaryFilesOutOfReach(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root's commands have another user")
+	}
+	dir := t.TempDir()
+	if err := os.Chmod(filepath.Dir(dir), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("TMPDIR", dir)
+	b, err := New(Options{Policy: policy.Policy{Jail: policy.JailLandlock}})
+	if err == nil {
+		err = b.Close()
+	}
+	if run.ClassOf(err) != run.Unsupported || !strings.Contains(err.Error(), "TMPDIR") || !strings.Contains(err.Error(), dir) {
+		t.Errorf("%v", err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("left: %v %v", left, err)
 	}
 }
