@@ -83,6 +83,9 @@ func outsideDirectory() (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if strings.HasPrefix(cache, "/tmp/") { // like the home of this user
+		cache = "/var/tmp"
+	}
 	if err := os.MkdirAll(cache, 0o700); err != nil {
 		return "", err
 	}
