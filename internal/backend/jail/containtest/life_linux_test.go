@@ -144,7 +144,7 @@ func killRunner(t *testing.T, s *scene, marker string) (pid int) {
 	if err := cmd.Wait(); !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != unix.SIGKILL {
 		t.Fatalf("the Runner was to be killed after %v: %v", moment, err)
 	}
-	deadline := time.Now().Add(time.Minute)
+	deadline := time.Now().Add(5 * time.Second)
 	for {
 		pid, err := unix.Wait4(-1, nil, unix.WNOHANG, nil)
 		if errors.Is(err, unix.ECHILD) {

@@ -111,13 +111,13 @@ var limitTests = []limitTest{
 			}
 		}},
 
-	{name: "disk: one file", sh: `dd if=/dev/zero of=big bs=1M count=200; sleep 60`, limits: diskLimit, want: run.OutOfDisk, words: "disk limit of 8MiB"},
-	{name: "disk: many files", sh: `i=0; while [ $i -lt 4000 ]; do head -c 8192 /dev/zero > f$i; i=$((i+1)); done; sleep 60`, limits: diskLimit, want: run.OutOfDisk, words: "disk limit"},
+	{name: "disk: one file", sh: `dd if=/dev/zero of=big bs=1M count=200; sleep 1`, limits: diskLimit, want: run.OutOfDisk, words: "disk limit of 8MiB"},
+	{name: "disk: many files", sh: `i=0; while [ $i -lt 4000 ]; do head -c 8192 /dev/zero > f$i; i=$((i+1)); done; sleep 3`, limits: diskLimit, want: run.OutOfDisk, words: "disk limit"},
 	{name: "disk: exits right after the write", sh: `dd if=/dev/zero of=big bs=1M count=32 2>/dev/null`, limits: diskLimit, want: run.OutOfDisk, words: "disk limit"},
-	{name: "disk: in a write grant", sh: `cd "$out" && dd if=/dev/zero of=big bs=1M count=64; sleep 60`, limits: diskLimit, want: run.OutOfDisk, words: "disk limit", plant: plantOut},
+	{name: "disk: in a write grant", sh: `cd "$out" && dd if=/dev/zero of=big bs=1M count=64; sleep 3`, limits: diskLimit, want: run.OutOfDisk, words: "disk limit", plant: plantOut},
 	{name: "disk: deleted while open", act: "fill deleted files", limits: diskLimit, want: run.OutOfDisk, words: "disk limit"},
 	{name: "disk: without a name", act: "fill unnamed files", limits: diskLimit, want: run.OutOfDisk, words: "disk limit"},
-	{name: "disk: in a closed directory", sh: `mkdir d; dd if=/dev/zero of=d/big bs=1M count=64 2>/dev/null; chmod 0 d; sleep 60`, limits: diskLimit, want: run.OutOfDisk, words: "disk limit"},
+	{name: "disk: in a closed directory", sh: `mkdir d; dd if=/dev/zero of=d/big bs=1M count=64 2>/dev/null; chmod 0 d; sleep 3`, limits: diskLimit, want: run.OutOfDisk, words: "disk limit"},
 	{name: "disk: holes", sh: `truncate -s 256M sparse; sleep 2.2`, limits: diskLimit, want: run.Succeeded},
 	{name: "disk: other programs write", sh: `ln -s "$directory" l; ln -s "$directory" m; sleep 2.2`, limits: diskLimit, want: run.Succeeded, plant: plantNoise},
 	{name: "disk: same file overwritten", sh: `for i in 1 2 3 4 5 6 7 8; do dd if=/dev/zero of=f bs=1M count=4 2>/dev/null; done; sleep 2.2`, limits: diskLimit, want: run.Succeeded},

@@ -29,10 +29,10 @@ var spaceTests = []limitTest{
 	{name: "disk: deleted, sent in a message to itself", act: "fill sent files", unwalked: true, limits: diskLimit, want: run.OutOfDisk, words: "disk limit"},
 	{name: "disk: a neighbor writes, and a small deleted file is mapped", act: "map a small deleted file", limits: diskLimit,
 		plant: plantNoise, want: run.Succeeded},
-	{name: "disk: empty files", sh: `i=0; while [ $i -lt 8000 ]; do : > f$i; i=$((i+1)); done; sleep 60`,
+	{name: "disk: empty files", sh: `i=0; while [ $i -lt 8000 ]; do : > f$i; i=$((i+1)); done; sleep 3`,
 		limits: policy.Limits{Disk: policy.MiB}, want: run.OutOfDisk, words: "disk limit"},
 
-	{name: "files: too many", sh: `i=0; while [ $i -lt 3000 ]; do : > f$i; i=$((i+1)); done; sleep 60`,
+	{name: "files: too many", sh: `i=0; while [ $i -lt 3000 ]; do : > f$i; i=$((i+1)); done; sleep 8`,
 		limits: fewFiles, want: run.OutOfDisk, words: "limit of 300 new files"},
 	{name: "files: exits right after too many", sh: `i=0; while [ $i -lt 600 ]; do : > f$i; i=$((i+1)); done`,
 		limits: fewFiles, want: run.OutOfDisk, words: "limit of 300 new files"},
