@@ -70,19 +70,38 @@ func RunDegraded(t *testing.T, name string, uid int) {
 	runAgain(t, name, uid, degradedVariable+"=enter")
 }
 
-// RunAs runs one test of the current binary again, as the given user.
-func RunAs(t *testing.T, name string, uid int) {
+// Ordinary is a user who is not root, with a home that also has the temporary files.
+type Ordinary struct {
+	uid  int
+	home string
+}
+
+// OrdinaryUser returns this user, or another one if this is root.
+func OrdinaryUser(t *testing.T) Ordinary {
 	t.Helper()
-	runAgain(t, name, uid)
+	user := Ordinary{os.Geteuid(), openDirectory(t)}
+	if user.uid == 0 {
+		user.uid = 1000
+	}
+	return user
+}
+
+// Run runs one test of the current binary again, as this user.
+func (o Ordinary) Run(t *testing.T, name string) {
+	t.Helper()
+	runAgain(t, name, o.uid, "HOME="+o.home, "TMPDIR="+o.home)
+}
+
+// RunDegraded does so as in an unprivileged container.
+func (o Ordinary) RunDegraded(t *testing.T, name string) {
+	t.Helper()
+	runAgain(t, name, o.uid, "HOME="+o.home, "TMPDIR="+o.home, degradedVariable+"=enter")
 }
 
 func runAgain(t *testing.T, name string, uid int, env ...string) {
 	t.Helper()
 	cmd := exec.Command("/proc/self/exe", "-test.run=^"+name+"$", "-test.v")
-	cmd.Env = append(os.Environ(), append(env, "TMPDIR="+os.TempDir())...)
-	if home := os.Getenv(homeVariable); home != "" {
-		cmd.Env = append(cmd.Env, "HOME="+home)
-	}
+	cmd.Env = append(os.Environ(), append([]string{"TMPDIR=" + os.TempDir()}, env...)...)
 	if uid != os.Geteuid() {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(uid)}}
 	}
@@ -92,12 +111,8 @@ func runAgain(t *testing.T, name string, uid int, env ...string) {
 	}
 }
 
-// homeVariable has the home for RunDegraded and RunAs.
-const homeVariable = "CORDON_TEST_HOME"
-
-// OrdinaryUser returns a user for RunDegraded and RunAs who is not root: this one, or another
-// one if this is root. It gives that user a home and a directory for temporary files.
-func OrdinaryUser(t *testing.T) (uid int) {
+// openDirectory returns a directory that every user may read and write.
+func openDirectory(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "cdn") // the path of a socket in it must be short
 	if err == nil {
@@ -111,12 +126,7 @@ func OrdinaryUser(t *testing.T) (uid int) {
 			t.Error(err)
 		}
 	})
-	t.Setenv("TMPDIR", dir)
-	t.Setenv(homeVariable, dir) // for that user alone: go writes to our home even after its end
-	if uid = os.Geteuid(); uid == 0 {
-		uid = 1000
-	}
-	return uid
+	return dir
 }
 
 // program returns a filter that gives EPERM for the calls above and for clone with a

@@ -38,7 +38,7 @@ func UseDockerProfile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	copied := filepath.Join(os.TempDir(), "docker.json") // other users cannot read the cache of modules
+	copied := filepath.Join(openDirectory(t), "docker.json") // other users cannot read the cache of modules
 	if err := os.WriteFile(copied, data, 0o644); err != nil {
 		t.Fatal(err)
 	}

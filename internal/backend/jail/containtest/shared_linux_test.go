@@ -79,7 +79,7 @@ func TestWithoutNamespaces(t *testing.T) {
 	if hosttest.Degraded() {
 		t.Skip("this is the inside")
 	}
-	uid := hosttest.OrdinaryUser(t)
+	user := hosttest.OrdinaryUser(t)
 	t.Setenv("CORDON_TEST_JAIL", string(policy.JailLandlock))
 	tests := []string{"TestContainment", "TestContainKilledRunner", "TestContainNeighborsOfOneUser"}
 	if hosttest.Long() {
@@ -88,19 +88,19 @@ func TestWithoutNamespaces(t *testing.T) {
 			"TestContainWorkspaceBelowLinks", "TestContainTerminalOfTheRunner")
 	}
 	for _, name := range tests {
-		t.Run(name, func(t *testing.T) { hosttest.RunDegraded(t, name, uid) })
+		t.Run(name, func(t *testing.T) { user.RunDegraded(t, name) })
 	}
 	t.Run("Docker's profile", func(t *testing.T) {
 		hosttest.UseDockerProfile(t)
-		hosttest.RunDegraded(t, "TestContainment", uid)
+		user.RunDegraded(t, "TestContainment")
 	})
 	// On older kernels the Runner checks signals, or a filter protects files from truncation.
 	for name, abi := range map[string]string{"Linux 6.10": "5", "Linux 6.1": "2"} {
 		t.Run(name, func(t *testing.T) {
 			hosttest.OnlyLong(t, "the newest Landlock is tested always")
 			t.Setenv(abiVariable, abi)
-			hosttest.RunDegraded(t, "TestContainment", uid)
-			hosttest.RunDegraded(t, "TestContainKilledRunner", uid)
+			user.RunDegraded(t, "TestContainment")
+			user.RunDegraded(t, "TestContainKilledRunner")
 		})
 	}
 }

@@ -66,12 +66,12 @@ func TestToolsWithoutNamespaces(t *testing.T) {
 	if hosttest.Degraded() {
 		t.Skip("this is the inside")
 	}
-	uid := hosttest.OrdinaryUser(t)
+	user := hosttest.OrdinaryUser(t)
 	t.Setenv("CORDON_TEST_JAIL", string(policy.JailLandlock))
 	for _, name := range []string{"GCC", "Make", "Git", "SQLite", "Tar", "Pipelines", "Python", "Node", "Locations", "Terminal", "Names", "Privileges", "Streams"} {
-		hosttest.RunDegraded(t, "TestTools"+name, uid)
+		user.RunDegraded(t, "TestTools"+name)
 	}
-	hosttest.RunAs(t, "TestToolsEgress", uid)
+	user.Run(t, "TestToolsEgress")
 }
 
 func commandPolicy(t testing.TB, builder policy.JailBackend) policy.Policy {
