@@ -1,13 +1,14 @@
 // Command testreport runs go test and reports what it did.
 //
 //	testreport [-complete] scripts/test -p 3 ./...
+//	go tool test2json -p PACKAGE <LOG | testreport -
 //
 // It adds -json to the arguments, prints a line for each package and the output of each
 // failed test, and ends with the slowest tests and the number of tests that were left to
 // `make test-all`. With -v among the arguments it prints all output. With -complete it
 // also fails unless each test that the packages declare has run: `make test-all` shows
 // thereby that no test is lost between it and `make test`. Its exit code is that of
-// go test, or 1.
+// go test, or 1. With - it runs nothing, and reports the events on its standard input.
 package main
 
 import (
@@ -26,8 +27,17 @@ import (
 func main() {
 	complete := flag.Bool("complete", false, "fail unless each declared test has run")
 	flag.Parse()
-	if flag.NArg() < 2 {
-		fmt.Fprintln(os.Stderr, "usage: testreport [-complete] scripts/test [go test flags] packages…")
+	switch {
+	case flag.NArg() == 1 && flag.Arg(0) == "-":
+		r := newReport(os.Stdout, false)
+		if err := r.read(os.Stdin); err != nil {
+			fmt.Fprintln(os.Stderr, "testreport:", err)
+			os.Exit(1)
+		}
+		r.finish()
+		return
+	case flag.NArg() < 2:
+		fmt.Fprintln(os.Stderr, "usage: testreport [-complete] scripts/test [go test flags] packages…, or testreport -")
 		os.Exit(2)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)

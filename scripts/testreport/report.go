@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -60,11 +61,23 @@ func (r *report) read(in io.Reader) error {
 			r.add(e)
 		}
 		if err == io.EOF {
+			r.endRest()
 			return nil
 		}
 		if err != nil {
 			return err
 		}
+	}
+}
+
+// endRest ends the packages whose end was not reported, because their program died.
+func (r *report) endRest() {
+	packages := map[string]bool{}
+	for t := range r.output {
+		packages[t.pkg] = true
+	}
+	for _, pkg := range slices.Sorted(maps.Keys(packages)) {
+		r.end(test{pkg: pkg}, event{Action: "fail"})
 	}
 }
 

@@ -100,6 +100,19 @@ func TestReport(t *testing.T) {
 	}
 }
 
+// A log may end in the middle, when a test has ended its process.
+func TestReportOfDeadProgram(t *testing.T) {
+	var out strings.Builder
+	r := newReport(&out, false)
+	err := r.read(strings.NewReader(`{"Action":"run","Package":"m/dies","Test":"TestC"}
+{"Action":"output","Package":"m/dies","Test":"TestC","Output":"panic: test timed out\n"}
+`))
+	r.finish()
+	if want := "--- NOT ENDED: m/dies TestC\npanic: test timed out\n\nfailed:\n  m/dies \n"; err != nil || out.String() != want {
+		t.Errorf("%v, got\n%s\nwant\n%s", err, out.String(), want)
+	}
+}
+
 func TestVerboseReportIsWhole(t *testing.T) {
 	var out strings.Builder
 	r := newReport(&out, true)
