@@ -68,7 +68,7 @@ func (p *program) command(spec Spec, have belongings) {
 	p.step("open /proc", true)
 	p.give("/proc", gifts.add())
 	if c.MakeScratch {
-		p.step("private directory", false)
+		p.step("make "+c.Scratch, false)
 		p.call(unix.SYS_MKDIRAT, atCWD, p.text(c.Scratch), 0o700)
 	}
 	p.step("open "+c.Scratch, true)

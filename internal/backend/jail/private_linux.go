@@ -31,7 +31,7 @@ const privatePattern = "cordon-jail-"
 func namePrivate(plan confine.Plan) (*privateDirectory, error) {
 	parent, err := filepath.EvalSymlinks(os.TempDir()) // Landlock and the checks compare resolved paths
 	if err != nil {
-		return nil, run.Errorf(run.Internal, "the directory for temporary files: %w", err)
+		return nil, noPrivate(err)
 	}
 	d := &privateDirectory{filepath.Join(parent, privatePattern+rand.Text()), -1}
 	if !plan.SwitchID {
@@ -42,9 +42,15 @@ func namePrivate(plan confine.Plan) (*privateDirectory, error) {
 	}
 	if err != nil {
 		d.remove()
-		return nil, run.Errorf(run.Internal, "the private directory of a command: %w", err)
+		return nil, noPrivate(err)
 	}
 	return d, nil
+}
+
+// noPrivate explains why there is no private directory.
+func noPrivate(err error) error {
+	return run.Errorf(run.Unsupported, "%w: commands without namespaces have their temporary files below %s, which their user must be able to use: set TMPDIR to another directory",
+		err, os.TempDir())
 }
 
 // keep locks the directory.

@@ -209,9 +209,11 @@ func (b *Backend) explain(err error) error {
 		return run.Wrap(run.Internal, err)
 	case setup.Errno == unix.ELOOP:
 		return run.Errorf(run.Invalid, "%w: a part of the path was replaced by a symlink after it was checked", err)
-	case b.isShared() && b.plan.SwitchID && setup.Errno == unix.EACCES && strings.Contains(setup.Step, "open /"):
+	case strings.Contains(setup.Step, privatePattern):
+		return noPrivate(err)
+	case b.isShared() && b.plan.SwitchID && setup.Errno == unix.EACCES && strings.HasPrefix(setup.Step, "landlock: open /"):
 		return run.Errorf(run.Unsupported, "%w: without namespaces commands of root run as another user, who may not enter a directory of this path: "+
-			"let others enter it (chmod o+x), use another (TMPDIR chooses the one for temporary files), or run cordon as an ordinary user", err)
+			"let others enter it (chmod o+x), or run cordon as an ordinary user", err)
 	}
 	return &run.Error{Class: run.Unsupported, Message: fmt.Sprintf("the sandbox cannot be set up: %v", err), Err: err}
 }

@@ -390,24 +390,25 @@ func TestAcceptFromNoStranger(t *testing.T) {
 	}
 }
 
-// The other user of root's commands may not be able to enter the directory for temporary files.
+// The error names TMPDIR where commands cannot use it. The commands of root have another user.
 func TestSharedTemporaryFilesOutOfReach(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("only root's commands have another user")
-	}
-	dir := t.TempDir()
-	if err := os.Chmod(filepath.Dir(dir), 0o700); err != nil {
+	parent := t.TempDir()
+	closed, file := filepath.Join(parent, "top", "closed"), filepath.Join(parent, "file")
+	err := errors.Join(os.MkdirAll(closed, 0o500), os.Chmod(filepath.Dir(closed), 0o700), os.WriteFile(file, nil, 0o600))
+	if err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv("TMPDIR", dir)
-	b, err := New(Options{Policy: policy.Policy{Jail: policy.JailLandlock}})
-	if err == nil {
-		err = b.Close()
+	for _, dir := range []string{closed, file, filepath.Join(parent, "none")} {
+		t.Setenv("TMPDIR", dir)
+		b, err := New(Options{Policy: policy.Policy{Jail: policy.JailLandlock}})
+		if err == nil {
+			err = b.Close()
+		}
+		if run.ClassOf(err) != run.Unsupported || !strings.Contains(err.Error(), "below "+dir+",") || !strings.Contains(err.Error(), "TMPDIR") {
+			t.Errorf("%s: %v", dir, err)
+		}
 	}
-	if run.ClassOf(err) != run.Unsupported || !strings.Contains(err.Error(), "TMPDIR") || !strings.Contains(err.Error(), dir) {
-		t.Errorf("%v", err)
-	}
-	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+	if left, err := os.ReadDir(closed); err != nil || len(left) > 0 {
 		t.Errorf("left: %v %v", left, err)
 	}
 }
