@@ -59,12 +59,10 @@ func processAttempts() []attempt {
 		{name: "clone with CLONE_PARENT", act: "clone parent", proof: naked},
 		{name: "orphans are waited for", sh: `
 i=0; while [ $i -lt 300 ]; do (sh -c : &); i=$((i+1)); done
-i=0; while n=$(cat /proc/[0-9]*/stat 2>&- | grep -c ") Z $PPID "); [ "$n" -gt 5 ] && [ $i -lt 300 ]; do sleep 0.1; i=$((i+1)); done
-[ "$n" -gt 5 ] && escaped $n; held $n`,
+i=0; while n=$(cat /proc/[0-9]*/stat 2>&- | grep -c ") Z $PPID "); ! [ "$n" -le 5 ] && [ $i -lt 100 ]; do sleep 0.1; i=$((i+1)); done
+[ "$n" -le 5 ] && held $n; escaped $n`,
 			plant: func(_ *testing.T, s *scene) {
-				if s.request.Limits.Processes = 64; s.shared() {
-					s.request.Limits.Processes = 512 // they may all run at once
-				}
+				s.request.Limits.Processes = 512 // so that the zombies leave room to count them
 			},
 			proof: proof{none: "every host's init does it"}},
 	}
