@@ -12,12 +12,12 @@ import threading
 import pytest
 
 import cordon
-from cordon._process import Process, notes_file
+from cordon._process import FILE, Process, nameless_file
 from cordon._record import Record
 
 
 def start(*command):
-    notes = notes_file()
+    notes = nameless_file()
     process = Process(list(command), notes)
     return process, notes
 
@@ -37,6 +37,19 @@ def test_pipes_and_exit_code():
     close(process, notes)
 
 
+def test_file_has_a_fixed_place():
+    keep = [os.open("/dev/null", os.O_RDONLY) for _ in range(4)]  # an inheritable one may have the number of that place
+    for fd in keep:
+        os.set_inheritable(fd, True)
+    notes, file = nameless_file(), nameless_file("a policy\n")
+    process = Process(["/bin/cat", FILE], notes, file)
+    os.close(file)
+    assert os.read(process.stdout, 100) == b"a policy\n" and process.wait(10) == 0
+    close(process, notes)
+    for fd in keep:
+        os.close(fd)
+
+
 def test_signals_end_it_once():
     process, notes = start("/bin/sleep", "60")
     with pytest.raises(TimeoutError):
@@ -49,7 +62,7 @@ def test_signals_end_it_once():
 
 def test_missing_program_leaves_no_descriptor():
     before = len(os.listdir("/proc/self/fd"))
-    notes = notes_file()
+    notes = nameless_file()
     with pytest.raises(FileNotFoundError):
         Process(["/no/such/program"], notes)
     os.close(notes)

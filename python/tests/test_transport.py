@@ -330,9 +330,7 @@ def test_fork_in_the_middle_of_many_requests(own):
     assert codes == [0] * 5
 
 
-def test_exit_of_a_fork_removes_no_policy_file(own):
-    """The policy's file must exist when the child is started again."""
-    own.run("pass")
+def test_policy_is_there_when_the_child_is_started_again():
     script = (
         "import cordon, os, sys\n"
         "s = cordon.Sandbox(policy={'limits': {'scratch': '4MiB'}})\n"
@@ -357,10 +355,15 @@ def test_nothing_is_left_at_exit():
     assert not alive(int(done.stdout))
 
 
-def test_nothing_is_left_after_sigkill():
-    code = "import cordon, os; from conftest import child_of; s = cordon.Sandbox(); s.run('pass'); print(child_of(s).pid, flush=True); os.kill(os.getpid(), 9)"
-    done = python(code, cwd=os.path.dirname(__file__), env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
+def test_nothing_is_left_after_sigkill(tmp_path):
+    code = (
+        "import cordon, os; from conftest import child_of; s = cordon.Sandbox(policy={'limits': {'scratch': '4MiB'}}); s.run('pass');"
+        "print(child_of(s).pid, flush=True); os.kill(os.getpid(), 9)"
+    )
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "TMPDIR": str(tmp_path)}
+    done = python(code, cwd=os.path.dirname(__file__), env=env)
     until(lambda: not alive(int(done.stdout)))
+    assert os.listdir(tmp_path) == []
 
 
 def test_number_of_descriptors_stays_the_same(own):

@@ -20,7 +20,7 @@ from _thread import allocate_lock
 
 from ._errors import BY_KIND, Busy, Closed, ConnectionLost, CordonError, NotFound, NothingSent, Unsupported
 from ._locks import new_lock
-from ._process import Process, notes_file
+from ._process import Process, nameless_file
 
 TYPE_CHECKING = False  # typing, too, takes long to import
 if TYPE_CHECKING:
@@ -90,15 +90,23 @@ class LoopSlot(Slot):
 class Child:
     """A running cordon. When it has ended, its owner starts another."""
 
-    def __init__(self, command: List[str]) -> None:
+    def __init__(self, command: List[str], policy: Optional[str] = None) -> None:
+        """Starts the command. It finds the text of the policy in ``FILE``."""
         if not hasattr(os, "posix_spawn"):
             raise Unsupported("starting cordon as a child process needs a POSIX system: on Windows, connect to a running service by its url")
-        self._notes = notes_file()
+        files: List[int] = []
         try:
-            self._process = Process(command, self._notes)
+            files.append(nameless_file())
+            if policy is not None:
+                files.append(nameless_file(policy))
+            self._process = Process(command, *files)
         except OSError as problem:
-            os.close(self._notes)
+            for fd in files:
+                os.close(fd)
             raise _cannot_start(command[0], problem) from problem
+        self._notes = files[0]
+        for fd in files[1:]:
+            os.close(fd)
         self._in, self._out = self._process.stdin, self._process.stdout
         self._answers = select.poll()
         self._answers.register(self._out, select.POLLIN)

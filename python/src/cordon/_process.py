@@ -19,19 +19,23 @@ if TYPE_CHECKING:
 _IGNORED = (13, 25)  # SIGPIPE, SIGXFSZ: the same numbers on all systems with posix_spawn
 _SIGKILL, _SIGTERM = 9, 15
 
+#: Where a program finds the file that it was started with.
+FILE = "/dev/fd/3"
+
 
 class Process:
     """A program that was started with this standard error. ``stdin`` and ``stdout`` are our ends
-    of its pipes, and the caller closes them."""
+    of its pipes, and the caller closes them. The program finds ``file`` at ``FILE``."""
 
-    def __init__(self, command: List[str], stderr: int) -> None:
+    def __init__(self, command: List[str], stderr: int, file: Optional[int] = None) -> None:
         #: The exit code, or minus the signal that ended it; None while it runs.
         self.returncode: Optional[int] = None
         self._waiting = new_lock()
         stdin, self.stdin = map(_above_standard, os.pipe())
         self.stdout, stdout = map(_above_standard, os.pipe())
-        actions: List[Any] = [(os.POSIX_SPAWN_DUP2, fd, target) for target, fd in enumerate((stdin, stdout, stderr))]
-        actions += [(os.POSIX_SPAWN_CLOSE, fd) for fd in _inheritable()]
+        theirs = [stdin, stdout, stderr] if file is None else [stdin, stdout, stderr, file]
+        actions: List[Any] = [(os.POSIX_SPAWN_CLOSE, fd) for fd in _inheritable()]
+        actions += [(os.POSIX_SPAWN_DUP2, fd, target) for target, fd in enumerate(theirs)]
         try:
             # A process group of its own: Ctrl-C at the terminal is for Python, not for cordon,
             # which would end with the requests of other threads.
@@ -88,22 +92,26 @@ class Process:
                     pass
 
 
-def notes_file() -> int:
-    """Returns a descriptor of a new file without a name, for what a program writes on its
-    standard error."""
+def nameless_file(text: str = "") -> int:
+    """Returns a descriptor of a new file without a name: nobody has to remove it."""
     if hasattr(os, "memfd_create"):
-        return _above_standard(os.memfd_create("cordon"))
-    import tempfile
+        fd = os.memfd_create("cordon")
+    else:
+        import tempfile
 
-    with tempfile.TemporaryFile() as file:
-        return _above_standard(os.dup(file.fileno()))
+        with tempfile.TemporaryFile() as file:
+            fd = os.dup(file.fileno())
+    with open(fd, "w", encoding="utf-8", closefd=False) as writer:
+        writer.write(text)
+    os.lseek(fd, 0, os.SEEK_SET)
+    return _above_standard(fd)
 
 
 def _above_standard(fd: int) -> int:
-    """Returns the descriptor with another number, if it has one of the standard three, as in a
-    program that has closed them. It would be overwritten there."""
+    """Returns the descriptor with another number, if it has one that is given to programs. It
+    would be overwritten there."""
     low = []
-    while fd <= 2:
+    while fd <= 3:
         low.append(fd)
         fd = os.dup(fd)
     for number in low:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import atexit
 import os
 import sys
 
 from . import _binary, _units
 from ._errors import InvalidRequest
 from ._locks import new_reentrant_lock
+from ._process import FILE
 from ._transport import Local
 
 TYPE_CHECKING = False  # typing takes long to import
@@ -354,7 +354,7 @@ _sharing = new_reentrant_lock()
 def _share(key: Key) -> Tuple[Local, Any]:
     """Returns a child for this key, and a function that releases it."""
     with _sharing:
-        transport, users = _shared.get(key) or (Local(_command(key)), 0)
+        transport, users = _shared.get(key) or (_start(key), 0)
         _shared[key] = (transport, users + 1)
 
     def release() -> None:
@@ -368,14 +368,15 @@ def _share(key: Key) -> Tuple[Local, Any]:
     return transport, release
 
 
-def _command(key: Key) -> List[str]:
+def _start(key: Key) -> Local:
     binary, policy, python, _ = key
     command = [binary, "run", "--json-lines", "--concurrent", str(AT_ONCE)]
+    text = policy if policy is not None and policy.startswith("{") else None
     if policy is not None:
-        command += ["--policy", _policy_file(policy) if policy.startswith("{") else policy]
+        command += ["--policy", policy if text is None else FILE]
     if python is not None:
         command += ["--python", python]
-    return command
+    return Local(command, text)
 
 
 def _own_python(policy: Optional[Policy]) -> Optional[str]:
@@ -410,24 +411,6 @@ def _has_keys(policy: Policy) -> TypeIs[Mapping[str, Any]]:
     from collections.abc import Mapping
 
     return isinstance(policy, Mapping)
-
-
-def _policy_file(text: str) -> str:
-    """Writes a policy that was given as a dict to a file; JSON is valid YAML. The file stays
-    until Python exits, because a child that dies is started with it again."""
-    import tempfile
-
-    handle, path = tempfile.mkstemp(prefix="cordon-policy-", suffix=".yaml")
-    with os.fdopen(handle, "w") as file:
-        file.write(text)
-    atexit.register(_remove, path, os.getpid())
-    return path
-
-
-def _remove(path: str, owner: int) -> None:
-    """Removes the file, only in the process that created it: a forked process may exit first."""
-    if os.getpid() == owner and os.path.exists(path):
-        os.unlink(path)
 
 
 def _after_fork() -> None:

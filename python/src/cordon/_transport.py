@@ -55,8 +55,8 @@ class Local(Transport):
     """A child of the cordon binary, started with the first request and again after it has died.
     A forked process gets its own."""
 
-    def __init__(self, command: List[str]) -> None:
-        self._command = command
+    def __init__(self, command: List[str], policy: Optional[str] = None) -> None:
+        self._command, self._policy = command, policy
         self._lock = new_lock()
         self._child: Optional[Child] = None
         self._closed = False
@@ -70,7 +70,7 @@ class Local(Transport):
             if self._closed:
                 raise Closed("the sandbox is closed")
             if self._child is None or not self._child.alive:
-                self._child = Child(self._command)
+                self._child = Child(self._command, self._policy)
             return self._child
 
     async def _child_async(self) -> Child:
