@@ -151,9 +151,9 @@ func TestConcurrentHammer(t *testing.T) {
 	var callers sync.WaitGroup
 	over := make(chan struct{})
 	for name, call := range everyKind(t, r) {
-		for range 3 {
+		for range 10 {
 			callers.Go(func() {
-				for range 10 {
+				for range 3 {
 					if _, err := call(t.Context()); err != nil {
 						t.Errorf("%s: %v", name, err)
 					}
