@@ -17,6 +17,7 @@ import (
 type Hook struct {
 	runner  *Runner
 	hook    *hook.Hook
+	allowed policy.Tier      // the policy's third_party, if it opened the hook only because of that
 	workers *admission.Bound // calls that no worker could serve do not get a turn
 }
 
@@ -27,15 +28,16 @@ type Hook struct {
 // An empty Trust means policy.TrustUser: each call runs in its own process, which
 // opened the hook before the call arrived. Calls of a hook with policy.TrustPlatform
 // are several times as fast, because they share processes: only the language rules
-// isolate them from each other, not the kernel. The policy's Trust does not bound this
-// field, because the caller of OpenHook is the operator. A program that opens hooks
-// for others must check it, as cordond does.
+// isolate them from each other, not the kernel. A policy for third-party code bounds this
+// field; any other does not, because the caller of OpenHook is the operator. A program
+// that opens hooks for others must check it, as cordond does.
 func (r *Runner) OpenHook(ctx context.Context, h run.HookSpec) (*Hook, error) {
 	if err := h.Validate(); err != nil {
 		return nil, err
 	}
-	if h.Trust == policy.TrustThirdParty || r.policy.Trust == policy.TrustThirdParty {
-		return nil, run.Errorf(run.Unsupported, "third-party code cannot be a hook: it needs a jail for each run")
+	chosen, err := r.choose(policy.GuestCall, "", h.Trust)
+	if err != nil {
+		return nil, err
 	}
 	limits, err := r.callLimits(h.Limits)
 	if err != nil {
@@ -56,7 +58,7 @@ func (r *Runner) OpenHook(ctx context.Context, h run.HookSpec) (*Hook, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Hook{r, opened, admission.NewBound(opened.MaxWorkers)}, nil
+	return &Hook{r, opened, chosen.ThirdParty, admission.NewBound(opened.MaxWorkers)}, nil
 }
 
 // callLimits returns the limits of a call: the hook's, else the defaults for calls
@@ -98,6 +100,7 @@ func (h *Hook) call(ctx context.Context, call hook.Call) (run.Result, error) {
 	}
 	defer turn.Leave()
 	result, err := h.hook.Call(ctx, call)
+	result.Enforcement.ThirdParty = h.allowed
 	return withCause(ctx, result), err
 }
 

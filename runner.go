@@ -148,7 +148,7 @@ func offering[T any](ctx context.Context, r *Runner, f backend.Feature) (offer T
 // Run runs one request. Whatever the guest does gives a Result. An error means that
 // the request is wrong, that the host cannot run it, or that cordon failed.
 func (r *Runner) Run(ctx context.Context, req run.Request) (run.Result, error) {
-	tier, job, err := r.admit(req)
+	chosen, job, err := r.admit(req)
 	if err != nil {
 		return run.Result{}, err
 	}
@@ -157,7 +157,7 @@ func (r *Runner) Run(ctx context.Context, req run.Request) (run.Result, error) {
 		return run.Result{}, err
 	}
 	defer turn.Leave()
-	b, err := r.backend(ctx, tier)
+	b, err := r.backend(ctx, chosen.Tier)
 	if err != nil {
 		return run.Result{}, err
 	}
@@ -165,6 +165,7 @@ func (r *Runner) Run(ctx context.Context, req run.Request) (run.Result, error) {
 	// may have it.
 	result, err := backend.UntilStarted(ctx, func() (run.Result, error) { return r.attempt(ctx, b, job) })
 	result.ID = req.ID
+	result.Enforcement.ThirdParty = chosen.ThirdParty
 	return withCause(ctx, result), err
 }
 
@@ -177,24 +178,24 @@ func withCause(ctx context.Context, result run.Result) run.Result {
 }
 
 // admit checks a request against the policy.
-func (r *Runner) admit(req run.Request) (policy.Tier, backend.Job, error) {
+func (r *Runner) admit(req run.Request) (backend.Choice, backend.Job, error) {
 	if err := req.Validate(); err != nil {
-		return "", backend.Job{}, err
+		return backend.Choice{}, backend.Job{}, err
 	}
 	if req.Tier == policy.TierHook {
-		return "", backend.Job{}, run.Errorf(run.Invalid, "a script is run, a hook is opened and called: leave the tier out, or use OpenHook (cordon hook)")
+		return backend.Choice{}, backend.Job{}, run.Errorf(run.Invalid, "a script is run, a hook is opened and called: leave the tier out, or use OpenHook (cordon hook)")
 	}
-	tier, err := r.selectTier(&req)
+	chosen, err := r.selectTier(&req)
 	if err != nil {
-		return "", backend.Job{}, err
+		return backend.Choice{}, backend.Job{}, err
 	}
-	if err := offered(tier, req); err != nil {
-		return "", backend.Job{}, err
+	if err := offered(chosen.Tier, req); err != nil {
+		return backend.Choice{}, backend.Job{}, err
 	}
 	limits := r.policy.Limits
 	if req.Limits != (policy.Limits{}) {
 		if limits, err = r.policy.Narrow(req.Limits); err != nil {
-			return "", backend.Job{}, run.Wrap(run.Invalid, err)
+			return backend.Choice{}, backend.Job{}, run.Wrap(run.Invalid, err)
 		}
 	}
 	job := backend.Job{Request: req, Limits: limits}
@@ -205,7 +206,7 @@ func (r *Runner) admit(req run.Request) (policy.Tier, backend.Job, error) {
 	if job.OnOutputLimit == "" && req.Kind() == policy.GuestCommand {
 		job.OnOutputLimit = policy.OutputKill
 	}
-	return tier, job, nil
+	return chosen, job, nil
 }
 
 // offered refuses features that only other tiers have.
@@ -221,18 +222,20 @@ func offered(tier policy.Tier, req run.Request) error {
 	return nil
 }
 
-func (r *Runner) selectTier(req *run.Request) (policy.Tier, error) {
-	if err := backend.RefuseStrangers(runtime.GOOS, r.policy, req.Trust); err != nil {
-		return "", err
-	}
+func (r *Runner) selectTier(req *run.Request) (backend.Choice, error) {
 	kind := req.Kind()
 	switch {
 	case kind == policy.GuestScript:
 		req.Script.Restricted = req.Script.Restricted || r.policy.Restricts()
 	case r.policy.Restricts():
-		return "", run.Errorf(run.Invalid, "the policy requires the language rules of all code, and only a script can go by them")
+		return backend.Choice{}, run.Errorf(run.Invalid, "the policy requires the language rules of all code, and only a script can go by them")
 	}
-	return registered.Select(r.policy, kind, req.Tier, req.Trust)
+	return r.choose(kind, req.Tier, req.Trust)
+}
+
+// choose asks which tier runs a guest on this system.
+func (r *Runner) choose(kind policy.Guest, tier policy.Tier, trust policy.Trust) (backend.Choice, error) {
+	return registered.Select(backend.Ask{System: runtime.GOOS, Policy: r.policy, Guest: kind, Tier: tier, Trust: trust})
 }
 
 func (r *Runner) attempt(ctx context.Context, b backend.Backend, job backend.Job) (run.Result, error) {

@@ -18,7 +18,9 @@ type Document struct {
 	// Preset names the policy to start from.
 	Preset string `json:"preset,omitempty" yaml:"preset,omitempty"`
 	Trust  string `json:"trust,omitempty" yaml:"trust,omitempty"`
-	Python string `json:"python,omitempty" yaml:"python,omitempty"`
+	// ThirdParty is the tier that third-party scripts and hooks may have: process.
+	ThirdParty string `json:"third_party,omitempty" yaml:"third_party,omitempty"`
+	Python     string `json:"python,omitempty" yaml:"python,omitempty"`
 	// Preload is a pointer because an empty list means "none" and a missing
 	// one means the preset's.
 	Preload       *[]string      `json:"preload,omitempty" yaml:"preload,omitempty,flow"`
@@ -73,6 +75,9 @@ func (d Document) Policy() (Policy, error) {
 	}
 	if d.Trust != "" {
 		p.Trust = Trust(d.Trust)
+	}
+	if d.ThirdParty != "" {
+		p.ThirdParty = Tier(d.ThirdParty)
 	}
 	if d.Python != "" {
 		p.Python = d.Python
@@ -184,6 +189,7 @@ func FromPolicy(p Policy) Document {
 	return Document{
 		Version:       documentVersion,
 		Trust:         string(p.Trust),
+		ThirdParty:    string(p.ThirdParty),
 		Python:        p.Python,
 		Preload:       &preload,
 		Limits:        documentLimits(p.Limits),

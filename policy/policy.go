@@ -14,6 +14,9 @@ type Policy struct {
 	Name string
 	// Trust is the highest trust that a request may claim for its code.
 	Trust Trust
+	// ThirdParty is TierProcess if third-party scripts and hooks may run on that tier, behind
+	// the walls for users' code. If it is empty, they need a tier that is made for them.
+	ThirdParty Tier
 	// Limits are the defaults of a run. Maxima are the highest limits that a
 	// request may ask for. Zero fields mean DefaultLimits and DefaultMaxima.
 	Limits, Maxima Limits

@@ -76,6 +76,7 @@ func TestValidate(t *testing.T) {
 		{"walls", Policy{Prefer: []Wall{WallLanguage}}, "the language rules cannot be preferred: require them"},
 		{"language", Policy{Language: Language{Modules: []string{"json; import os"}}}, `language.modules: "json; import os" is not a module name`},
 		{"language", Policy{Language: Language{Builtins: []string{"os.path"}}}, `language.builtins: "os.path" is not the name of a builtin`},
+		{"third_party", Policy{ThirdParty: TierWasm}, `third_party: "wasm" cannot be given to third-party code: write process, or leave the key out`},
 		{"module_rules", Policy{ModuleRules: map[string]ModuleRule{"__main__": {Read: []string{}}}}, "module_rules.__main__: is the script itself"},
 		{"module_rules", Policy{ModuleRules: map[string]ModuleRule{"a-b": {Read: []string{}}}}, `module_rules.a-b: "a-b" is not a module name: write one like requests`},
 		{"module_rules", Policy{ModuleRules: map[string]ModuleRule{"": {Read: []string{}}}}, "is not a module name"},

@@ -65,6 +65,11 @@ var checks = []struct {
 		_, err := ParseTrust(string(p.Trust))
 		found.add("trust", err)
 	}},
+	{"third_party", func(p Policy, found *problems) {
+		if p.ThirdParty != "" && p.ThirdParty != TierProcess {
+			found.add("third_party", fmt.Errorf("%s cannot be given to third-party code: write %s, or leave the key out", quote(string(p.ThirdParty)), TierProcess))
+		}
+	}},
 	{"on_output_limit", func(p Policy, found *problems) {
 		_, err := ParseOutputAction(string(p.OnOutputLimit))
 		found.add("on_output_limit", err)

@@ -86,6 +86,7 @@ type wireEnforcement struct {
 	Tier               policy.Tier                       `json:"tier"`
 	Jail               *policy.JailBackend               `json:"jail"`
 	Walls              map[policy.Wall]policy.WallStatus `json:"walls"`
+	ThirdParty         *policy.Tier                      `json:"third_party"`
 	ViolationsObserved bool                              `json:"violations_observed"`
 }
 
@@ -93,7 +94,7 @@ type wireEnforcement struct {
 func (e Enforcement) MarshalJSON() ([]byte, error) { return plainjson.Marshal(e.wire()) }
 
 func (e Enforcement) wire() wireEnforcement {
-	w := wireEnforcement{Tier: e.Tier, Jail: plainjson.OrNil(e.Jail), Walls: e.Walls, ViolationsObserved: e.ViolationsObserved}
+	w := wireEnforcement{Tier: e.Tier, Jail: plainjson.OrNil(e.Jail), Walls: e.Walls, ThirdParty: plainjson.OrNil(e.ThirdParty), ViolationsObserved: e.ViolationsObserved}
 	if w.Walls == nil {
 		w.Walls = map[policy.Wall]policy.WallStatus{}
 	}

@@ -227,6 +227,9 @@ type Enforcement struct {
 	Jail policy.JailBackend `json:"jail"`
 	// Walls has each wall of the tier, enforced or missing.
 	Walls map[policy.Wall]policy.WallStatus `json:"walls"`
+	// ThirdParty is the third_party of the policy if third-party code ran on a tier that is
+	// not made for it; null otherwise.
+	ThirdParty policy.Tier `json:"third_party"`
 	// ViolationsObserved is false if the kernel denies calls without reporting them.
 	ViolationsObserved bool `json:"violations_observed"`
 }

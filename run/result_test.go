@@ -208,6 +208,7 @@ func TestResultJSON(t *testing.T) {
     "tier": "",
     "jail": null,
     "walls": {},
+    "third_party": null,
     "violations_observed": false
   }
 }
@@ -277,6 +278,7 @@ func TestResultJSON(t *testing.T) {
     "tier": "jail",
     "jail": "native",
     "walls": {},
+    "third_party": null,
     "violations_observed": false
   }
 }

@@ -33,6 +33,9 @@ func account(res run.Result, hidden error) []notice {
 	for _, m := range res.Modules {
 		add("module", "%s opened %s and started %s", m.Module, countOf(len(m.Files)+m.Omitted, "file"), countOf(m.Threads, "thread"))
 	}
+	if tier := res.Enforcement.ThirdParty; tier != "" {
+		add("trust", "third-party code ran on tier %s, which only the policy's third_party allows", tier)
+	}
 	for _, wall := range slices.Concat(policy.Walls(), policy.OtherWalls()) {
 		if state, known := res.Enforcement.Walls[wall]; known {
 			add("wall", "%s is %s", wall, state)

@@ -86,10 +86,10 @@ func (o *hookOptions) addTo(cmd *cobra.Command) {
 	f.Var(&o.arguments, "arg", "an argument of the function: `VALUE` is "+cli.ValueForm+" (repeatable)")
 	o.limitOptions.addTo(f, policy.GuestCall, policy.DefaultCallLimits().Or(policy.DefaultLimits()))
 	o.PolicyOptions.AddTo(cmd)
-	f.StringVar(&o.trust, "trust", "", "where the hook comes from: `ORIGIN` is user (a process for each call) or platform (calls share a process) (user)")
+	f.StringVar(&o.trust, "trust", "", "where the hook comes from: `ORIGIN` is user or third-party (a process for each call), or platform (calls share a process) (user)")
 	f.Var(cli.Counted(&o.repeat), "repeat", "how many times to call the hook (1)")
 	f.BoolVar(&o.json, "json", false, "print the Result as JSON, and nothing else, on standard output")
-	cli.Complete(cmd, "trust", cli.Names([]policy.Trust{policy.TrustPlatform, policy.TrustUser}))
+	cli.Complete(cmd, "trust", cli.Names(policy.Trusts()))
 }
 
 // resolve decides between the two forms of a hook, as runOptions.resolve does.

@@ -29,7 +29,7 @@ func newPolicyCommand() *cobra.Command {
 			return cmd.Help()
 		},
 	}
-	cmd.AddCommand(newPolicyCheckCommand(), newPolicyShowCommand(), newPolicyListCommand())
+	cmd.AddCommand(newPolicyCheckCommand(), newPolicyExplainCommand(), newPolicyShowCommand(), newPolicyListCommand())
 	return cmd
 }
 
@@ -94,44 +94,69 @@ func newPolicyShowCommand() *cobra.Command {
 itself a valid policy file. Without an argument it is the default policy.
 
 ` + policyExitHelp,
-		Example: "  cordon policy show strict\n  cordon policy show team.yaml --json",
-		Args:    cli.Arguments(0, 1),
-		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			var names []string
-			for _, info := range policy.Presets() {
-				names = append(names, info.Name)
-			}
-			return names, cobra.ShellCompDirectiveDefault
-		},
+		Example:           "  cordon policy show strict\n  cordon policy show team.yaml --json",
+		Args:              cli.Arguments(0, 1),
+		ValidArgsFunction: completePolicies,
 		RunE: cli.Action(func(cmd *cobra.Command, args []string) error {
-			switch {
-			case len(args) == 1 && cmd.Flags().Changed("policy"):
-				return run.Errorf(run.Invalid, "--policy and the argument %s exclude each other", text.Quote(args[0]))
-			case len(args) == 1 && args[0] == "":
-				return run.Errorf(run.Invalid, "the name of the policy is empty")
-			case len(args) == 1:
-				opts.policy = args[0]
+			if err := opts.takeArgument(cmd, args); err != nil {
+				return err
 			}
 			return runPolicyShow(cmd.Context(), opts)
 		}),
 	}
-	cmd.Flags().StringVar(&opts.policy, "policy", "", "the same as the argument: a `PRESET`, or a policy")
+	opts.addTo(cmd)
 	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON instead of YAML")
 	return cmd
 }
 
+// policyArgument is a policy that is an argument or the value of --policy.
+type policyArgument struct{ policy string }
+
+func (o *policyArgument) addTo(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&o.policy, "policy", "", "the same as the argument: a `PRESET`, or a policy")
+}
+
+func (o *policyArgument) takeArgument(cmd *cobra.Command, args []string) error {
+	switch {
+	case len(args) == 1 && cmd.Flags().Changed("policy"):
+		return run.Errorf(run.Invalid, "--policy and the argument %s exclude each other", text.Quote(args[0]))
+	case len(args) == 1 && args[0] == "":
+		return run.Errorf(run.Invalid, "the name of the policy is empty")
+	case len(args) == 1:
+		o.policy = args[0]
+	}
+	return nil
+}
+
+func (o policyArgument) load() (policy.Policy, error) {
+	p, err := cli.LoadPolicy(o.policy)
+	if err != nil {
+		return policy.Policy{}, err
+	}
+	if err := p.Validate(); err != nil {
+		return policy.Policy{}, run.Wrap(run.Invalid, err)
+	}
+	return p, nil
+}
+
+// completePolicies completes the names of presets and of files.
+func completePolicies(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	var names []string
+	for _, info := range policy.Presets() {
+		names = append(names, info.Name)
+	}
+	return names, cobra.ShellCompDirectiveDefault
+}
+
 type policyShowOptions struct {
-	policy string
-	json   bool
+	policyArgument
+	json bool
 }
 
 func runPolicyShow(ctx context.Context, opts policyShowOptions) error {
-	p, err := cli.LoadPolicy(opts.policy)
+	p, err := opts.load()
 	if err != nil {
 		return err
-	}
-	if err := p.Validate(); err != nil {
-		return run.Wrap(run.Invalid, err)
 	}
 	out := &tap{ctx: ctx, to: os.Stdout}
 	if opts.json {

@@ -8,28 +8,51 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Select picks the tier for one request: pure, from what the policy grants, what the
-// request asks for and what this build can do on this host.
-//
-// An empty trust claims nothing. It means user code, or less where the policy
-// grants less, so that an operator can lower the trust of every request
-// without a change to any.
-func (ts Tiers) Select(p policy.Policy, kind policy.Guest, tier policy.Tier, trust policy.Trust) (policy.Tier, error) {
-	if err := ts.fits(kind, tier); err != nil {
-		return "", err
+// Ask is a question about one guest: which tier runs it?
+type Ask struct {
+	// System is the operating system, as runtime.GOOS names it.
+	System string
+	Policy policy.Policy
+	Guest  policy.Guest
+	// Tier is the one that the request names. If it is empty, cordon chooses.
+	Tier policy.Tier
+	// Trust is what the request claims. An empty one claims nothing: it means user code, or
+	// less where the policy grants less, so that an operator can lower the trust of every
+	// request without a change to any.
+	Trust policy.Trust
+}
+
+// Choice is the tier of a guest, and why.
+type Choice struct {
+	Tier policy.Tier
+	// Trust is the origin for which the tier was chosen.
+	Trust policy.Trust
+	// ThirdParty is the policy's third_party, if the tier is allowed only by that.
+	ThirdParty policy.Tier
+}
+
+// Select chooses the tier of a guest: pure, from what the policy grants, what the request
+// asks for and what this build can do. It is the only place where trust decides.
+func (ts Tiers) Select(a Ask) (Choice, error) {
+	if err := ts.fits(a.Guest, a.Tier); err != nil {
+		return Choice{}, err
 	}
-	available := ts.available(kind)
-	if trust == policy.TrustThirdParty || p.Trust == policy.TrustThirdParty {
-		if err := ts.fitsStrangers(kind, tier, available); err != nil {
-			return "", err
-		}
+	trust, err := a.origin()
+	if err != nil {
+		return Choice{}, err
 	}
-	chosen, err := ts.choose(p, kind, tier, trust, available)
-	if err == nil && len(p.ModuleRules) > 0 && !ts.Offers(chosen, ModuleRules) {
-		return "", run.Errorf(run.Unsupported, "the policy has module_rules, which apply to Python scripts on tier %q, and this is a %s on tier %q: use a policy without them for it",
-			ts.Offering(ModuleRules), kind, chosen)
+	chosen := Choice{Trust: trust}
+	if chosen.Tier, err = ts.choose(a, trust); err != nil {
+		return Choice{}, err
 	}
-	return chosen, err
+	if !slices.Contains(ts.enough(a.Guest, trust), chosen.Tier) {
+		chosen.ThirdParty = a.Policy.ThirdParty
+	}
+	if a.Guest != policy.GuestCall && len(a.Policy.ModuleRules) > 0 && !ts.Offers(chosen.Tier, ModuleRules) {
+		return Choice{}, run.Errorf(run.Unsupported, "the policy has module_rules, which apply to Python scripts on tier %q, and this is a %s on tier %q: use a policy without them for it",
+			ts.Offering(ModuleRules), a.Guest, chosen.Tier)
+	}
+	return chosen, nil
 }
 
 // fits refuses a tier that does not run commands or modules. One that does not run scripts
@@ -45,63 +68,99 @@ func (ts Tiers) fits(kind policy.Guest, tier policy.Tier) error {
 	return run.Errorf(run.Invalid, "tier %q does not run modules: leave it out, or say %q", tier, able[0])
 }
 
-// fitsStrangers explains why third-party code cannot be run as what it is, where no
-// tier that is strong enough for it runs this kind.
-func (ts Tiers) fitsStrangers(kind policy.Guest, tier policy.Tier, available []policy.Tier) error {
-	enough := ts.enough(policy.TrustThirdParty)
-	if slices.ContainsFunc(available, func(t policy.Tier) bool { return slices.Contains(enough, t) }) {
-		return nil
+// origin checks the names, and returns what the guest is trusted as.
+func (a Ask) origin() (policy.Trust, error) {
+	for _, trust := range []policy.Trust{a.Policy.Trust, a.Trust} {
+		if _, err := policy.ParseTrust(string(trust)); err != nil {
+			return "", run.Wrap(run.Invalid, err)
+		}
 	}
-	switch {
-	case kind == policy.GuestModule:
-		return run.Errorf(run.Unsupported, "third-party code cannot be a module: it would run inside of cordon's own process")
-	case kind == policy.GuestScript && (tier == "" || tier == policy.TierJail):
-		return run.Errorf(run.Unsupported, "third-party code cannot be a script: it needs a jail, which runs commands. "+
-			"Run it as a command, with Python as the program (cordon exec --allow-interpreters -- python3 FILE), or trust it as a user's, if it is")
+	if _, err := policy.ParseTier(string(a.Tier)); err != nil {
+		return "", run.Wrap(run.Invalid, err)
 	}
-	return nil
+	granted := a.Policy.Trust.OrUser()
+	if a.Guest == policy.GuestCall && granted != policy.TrustThirdParty {
+		granted = policy.TrustPlatform // the operator opens hooks: see Runner.OpenHook
+	}
+	switch trust := a.Trust.OrUser(); {
+	case !trust.Exceeds(granted):
+		return trust, nil
+	case a.Trust == "":
+		return granted, nil
+	}
+	return "", run.Errorf(run.Invalid,
+		"trust %q is more than the policy grants: it trusts code no further than %q", a.Trust, granted)
 }
 
-func (ts Tiers) choose(p policy.Policy, kind policy.Guest, tier policy.Tier, trust policy.Trust, available []policy.Tier) (policy.Tier, error) {
-	if _, err := policy.ParseTrust(string(p.Trust)); err != nil {
-		return "", run.Wrap(run.Invalid, err)
-	}
-	if _, err := policy.ParseTrust(string(trust)); err != nil {
-		return "", run.Wrap(run.Invalid, err)
-	}
-	if _, err := policy.ParseTier(string(tier)); err != nil {
-		return "", run.Wrap(run.Invalid, err)
-	}
-
-	granted := p.Trust.OrUser()
-	if trust == "" {
-		trust = policy.TrustUser
-		if trust.Exceeds(granted) {
-			trust = granted
+// choose prefers the weakest tier that is made for such code, since it is the fastest. Third-party
+// code gets the strongest one, and the policy's exception only where there is none.
+func (ts Tiers) choose(a Ask, trust policy.Trust) (policy.Tier, error) {
+	able, available := ts.For(a.Guest), ts.available(a.Guest)
+	wanted, allowed := ts.chosen(a.Guest, trust), ts.enough(a.Guest, trust)
+	strangers := trust == policy.TrustThirdParty
+	if strangers {
+		if a.System != "linux" {
+			return "", refuseStrangers(a.System)
+		}
+		slices.Reverse(wanted)
+		if exception := a.Policy.ThirdParty; slices.Contains(able, exception) {
+			wanted, allowed = append(wanted, exception), slices.Insert(allowed, 0, exception)
 		}
 	}
-	if trust.Exceeds(granted) {
-		return "", run.Errorf(run.Invalid,
-			"trust %q is more than the policy grants: it trusts code no further than %q", trust, granted)
-	}
-
-	first, enough := ts.chosen(kind, trust), ts.enough(trust)
-	if tier == "" {
-		for _, t := range first {
-			if slices.Contains(available, t) {
-				return t, nil
-			}
+	if a.Tier != "" {
+		if slices.Contains(able, a.Tier) && !slices.Contains(allowed, a.Tier) {
+			return "", tooWeak(a.Tier, trust, allowed, available)
 		}
-		return "", unavailable(first[0], available)
+		wanted = []policy.Tier{a.Tier}
 	}
-	if !slices.Contains(enough, tier) {
-		return "", run.Errorf(run.Invalid,
-			"tier %q is below what %s code needs: the lowest allowed is %q", tier, trust, enough[0])
+	for _, t := range wanted {
+		if slices.Contains(available, t) {
+			return t, nil
+		}
 	}
-	if !slices.Contains(available, tier) {
-		return "", unavailable(tier, available)
+	if strangers && !intersect(allowed, available) {
+		return "", noTierForStrangers(a.Guest)
 	}
-	return tier, nil
+	return "", unavailable(wanted[0], available)
+}
+
+func tooWeak(tier policy.Tier, trust policy.Trust, allowed, available []policy.Tier) error {
+	if !intersect(allowed, available) {
+		return run.Errorf(run.Invalid, "tier %q is below what %s code needs, and no other tier is enough for it here", tier, trust)
+	}
+	return run.Errorf(run.Invalid, "tier %q is below what %s code needs: the lowest allowed is %q", tier, trust, allowed[0])
+}
+
+func intersect(a, b []policy.Tier) bool {
+	return slices.ContainsFunc(a, func(t policy.Tier) bool { return slices.Contains(b, t) })
+}
+
+// refuseStrangers refuses third-party code on systems whose walls are not enough for it:
+// what Seatbelt and job objects leave open (mach services, the whole of the system call
+// table, other processes' names) is more than a stranger may have.
+func refuseStrangers(system string) error {
+	return run.Errorf(run.Unsupported, "third-party code is refused here: the walls of %s are not strong enough for it. "+
+		"A Linux virtual machine is, with cordon inside (deploy/lima.yaml has one for macOS; on Windows, WSL 2 is one); "+
+		"Python and modules that you trust like a user's can run on tier wasm, which is the same on every system", systemNames[system])
+}
+
+// systemNames are for people.
+var systemNames = map[string]string{"darwin": "macOS", "windows": "Windows"}
+
+// noTierForStrangers says why third-party code cannot run as what it is, and what can be done.
+func noTierForStrangers(kind policy.Guest) error {
+	switch kind {
+	case policy.GuestModule:
+		return run.Errorf(run.Unsupported, "third-party code cannot be a module: it would run inside of cordon's own process")
+	case policy.GuestScript:
+		return run.Errorf(run.Unsupported, "third-party code cannot be a script: the only tier that is made for it, jail, runs commands. "+
+			"Run it as one, with Python as the program (cordon exec --allow-interpreters -- python3 FILE). "+
+			`If the walls for users' code are enough, write "third_party: process" into the policy`)
+	case policy.GuestCall:
+		return run.Errorf(run.Unsupported, "third-party code cannot be a hook: the only tier that is made for it, jail, runs commands. "+
+			`If the walls for users' code are enough, write "third_party: process" into the policy`)
+	}
+	return run.Errorf(run.Unsupported, "third-party code cannot be a %s: no tier of this build is made for it", kind)
 }
 
 func unavailable(tier policy.Tier, available []policy.Tier) error {

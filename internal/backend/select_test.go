@@ -3,7 +3,6 @@ package backend
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -13,14 +12,6 @@ import (
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
-
-var availabilities = [][]policy.Tier{
-	{},
-	{policy.TierProcess},
-	{policy.TierProcess, policy.TierGVisor},
-	{policy.TierHook, policy.TierProcess, policy.TierJail},
-	policy.Tiers(),
-}
 
 // tiersWith returns a build in which every tier runs scripts, and only the available ones
 // can be started.
@@ -41,48 +32,8 @@ func tiersWith(available []policy.Tier) (ts Tiers) {
 	return ts
 }
 
-func selectScript(p policy.Policy, tier policy.Tier, trust policy.Trust, available []policy.Tier) (policy.Tier, error) {
-	ts := tiersWith(available)
-	return ts.choose(p, policy.GuestScript, tier, trust, ts.available(policy.GuestScript))
-}
-
-// TestSelectGolden compares every combination with a table that a reviewer can
-// read, in select_golden_test.go.
-func TestSelectGolden(t *testing.T) {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%-12s %-12s %-8s | %s\n", "policy", "request", "tier", "available: none | process | process gvisor | hook process jail | all")
-	for _, granted := range policy.Trusts() {
-		for _, trust := range append([]policy.Trust{""}, policy.Trusts()...) {
-			for _, tier := range append([]policy.Tier{""}, policy.Tiers()...) {
-				fmt.Fprintf(&b, "%-12s %-12s %-8s |", granted, dash(trust), dash(tier))
-				for _, available := range availabilities {
-					got, err := selectScript(policy.Policy{Trust: granted}, tier, trust, available)
-					cell := string(got)
-					if err != nil {
-						cell = string(run.ClassOf(err))
-					}
-					fmt.Fprintf(&b, " %-11s", cell)
-				}
-				b.WriteString("\n")
-			}
-		}
-	}
-	got, want := strings.Split(b.String(), "\n"), strings.Split(selectGolden, "\n")
-	if len(got) != len(want) {
-		t.Fatalf("%d lines instead of %d:\n%s", len(got), len(want), b.String())
-	}
-	for i := range got {
-		if strings.TrimSpace(got[i]) != want[i] {
-			t.Errorf("line %d\ngot  %s\nwant %s", i+1, got[i], want[i])
-		}
-	}
-}
-
-func dash[T ~string](s T) string {
-	if s == "" {
-		return "-"
-	}
-	return string(s)
+func selectScript(p policy.Policy, tier policy.Tier, trust policy.Trust, available []policy.Tier) (Choice, error) {
+	return tiersWith(available).Select(Ask{System: "linux", Policy: p, Guest: policy.GuestScript, Tier: tier, Trust: trust})
 }
 
 // floors repeats, independently of the code, which tiers each origin may have.
@@ -99,10 +50,13 @@ func TestSelectNeverGoesBelowTheFloor(t *testing.T) {
 		tier := rapid.SampledFrom(append([]policy.Tier{"", "moon"}, policy.Tiers()...)).Draw(t, "tier")
 		available := rapid.SliceOf(rapid.SampledFrom(policy.Tiers())).Draw(t, "available")
 
-		got, err := selectScript(policy.Policy{Trust: granted}, tier, trust, available)
+		exception := rapid.SampledFrom([]policy.Tier{"", policy.TierProcess}).Draw(t, "exception")
+
+		chosen, err := selectScript(policy.Policy{Trust: granted, ThirdParty: exception}, tier, trust, available)
+		got := chosen.Tier
 		if err != nil {
-			if got != "" || !errors.Is(err, run.ErrInvalid) && !errors.Is(err, run.ErrUnsupported) {
-				t.Fatalf("%q with error %v", got, err)
+			if chosen != (Choice{}) || !errors.Is(err, run.ErrInvalid) && !errors.Is(err, run.ErrUnsupported) {
+				t.Fatalf("%v with error %v", chosen, err)
 			}
 			return
 		}
@@ -112,7 +66,10 @@ func TestSelectNeverGoesBelowTheFloor(t *testing.T) {
 			if origin == policy.TrustPlatform || origin == "" {
 				continue
 			}
-			if !slices.Contains(strings.Fields(floors[origin]), string(got)) {
+			if slices.Contains(strings.Fields(floors[origin]), string(got)) == (chosen.ThirdParty != "") && origin == policy.TrustThirdParty {
+				t.Fatalf("%s code got %q by the exception %q", origin, got, chosen.ThirdParty)
+			}
+			if !slices.Contains(strings.Fields(floors[origin]), string(got)) && (chosen.ThirdParty == "" || got != exception) {
 				t.Fatalf("%s code got %q", origin, got)
 			}
 		}
@@ -143,7 +100,7 @@ func TestSelectWords(t *testing.T) {
 		{"", "hook", "", policy.Tiers(), `tier "hook" is below what user code needs: the lowest allowed is "process"`},
 		{"", "wasm", "third-party", policy.Tiers(), `tier "wasm" is below what third-party code needs: the lowest allowed is "jail"`},
 		{"", "jail", "", process, `tier "jail" is not available in this build or on this host: available: process`},
-		{"", "", "third-party", process, `tier "jail" is not available in this build or on this host: available: process`},
+		{"", "gvisor", "third-party", []policy.Tier{policy.TierJail}, `tier "gvisor" is not available in this build or on this host: available: jail`},
 		{"", "", "", nil, `tier "process" is not available in this build or on this host: available: none`},
 		{"", "moon", "", process, `tier "moon" does not exist: the tiers are wasm, hook, process, jail, gvisor`},
 		{"", "", "god", process, `trust "god" does not exist: the origins are platform, user, third-party`},

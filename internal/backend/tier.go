@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -12,7 +13,7 @@ import (
 // doctor need to know about it. internal/tiers has the list.
 type Tier struct {
 	Name policy.Tier
-	// Runs is what a request can run there.
+	// Runs is what runs there.
 	Runs []policy.Guest
 	// ByName is the part of Runs for which a request has to name the tier.
 	ByName []policy.Guest
@@ -20,7 +21,9 @@ type Tier struct {
 	Trust policy.Trust
 	// Offers is what the tier has beyond runs.
 	Offers []Feature
-	// Start starts it; nil means that this build knows the name alone.
+	// Within is the tier that starts this one; empty means that it has its own Start.
+	Within policy.Tier
+	// Start starts it; nil means that another tier does, or that this build knows the name alone.
 	Start func(ctx context.Context, o Options) (Backend, error)
 }
 
@@ -79,8 +82,7 @@ func (ts Tiers) For(kind policy.Guest) (names []policy.Tier) {
 
 // Offers says whether a tier has a feature.
 func (ts Tiers) Offers(name policy.Tier, f Feature) bool {
-	i := slices.IndexFunc(ts, func(t Tier) bool { return t.Name == name })
-	return i >= 0 && slices.Contains(ts[i].Offers, f)
+	return slices.Contains(ts.named(name).Offers, f)
 }
 
 // Offering is the first tier that can be started and has a feature; empty if none has.
@@ -93,20 +95,37 @@ func (ts Tiers) Offering(f Feature) policy.Tier {
 	return ""
 }
 
-// available are the tiers that can be started and run a kind of request.
+// Starter is the tier with whose backend a tier is started.
+func (ts Tiers) Starter(name policy.Tier) policy.Tier {
+	return cmp.Or(ts.named(name).Within, name)
+}
+
+// MadeFor is the least trusted code that a tier is made for.
+func (ts Tiers) MadeFor(name policy.Tier) policy.Trust { return ts.named(name).Trust }
+
+func (ts Tiers) named(name policy.Tier) Tier {
+	i := slices.IndexFunc(ts, func(t Tier) bool { return t.Name == name })
+	if i < 0 {
+		return Tier{}
+	}
+	return ts[i]
+}
+
+// available are the tiers that can be started and run a kind of guest.
 func (ts Tiers) available(kind policy.Guest) (names []policy.Tier) {
+	started := ts.Started()
 	for _, t := range ts {
-		if t.Start != nil && slices.Contains(t.Runs, kind) {
+		if slices.Contains(t.Runs, kind) && (t.Start != nil || slices.Contains(started, t.Within)) {
 			names = append(names, t.Name)
 		}
 	}
 	return names
 }
 
-// enough are the tiers that are strong enough for code.
-func (ts Tiers) enough(trust policy.Trust) (names []policy.Tier) {
+// enough are the tiers that run a kind of guest and are made for code that is trusted this much.
+func (ts Tiers) enough(kind policy.Guest, trust policy.Trust) (names []policy.Tier) {
 	for _, t := range ts {
-		if !t.Trust.Exceeds(trust) {
+		if slices.Contains(t.Runs, kind) && !t.Trust.Exceeds(trust) {
 			names = append(names, t.Name)
 		}
 	}
@@ -119,10 +138,7 @@ func (ts Tiers) enough(trust policy.Trust) (names []policy.Tier) {
 func (ts Tiers) chosen(kind policy.Guest, trust policy.Trust) (names []policy.Tier) {
 	var level policy.Trust
 	for _, t := range ts {
-		if t.Trust.Exceeds(trust) || len(t.Runs) == 0 || slices.Contains(t.ByName, kind) {
-			continue
-		}
-		if kind != policy.GuestScript && !slices.Contains(t.Runs, kind) {
+		if t.Trust.Exceeds(trust) || !slices.Contains(t.Runs, kind) || slices.Contains(t.ByName, kind) {
 			continue
 		}
 		if level == "" {
@@ -135,6 +151,14 @@ func (ts Tiers) chosen(kind policy.Guest, trust policy.Trust) (names []policy.Ti
 	return names
 }
 
+// GuestWord names a kind of guest for people, who open hooks and call them.
+func GuestWord(kind policy.Guest) string {
+	if kind == policy.GuestCall {
+		return "hook"
+	}
+	return string(kind)
+}
+
 // Describe lists the tiers that this build can start, with what they run.
 func (ts Tiers) Describe() string {
 	var words []string
@@ -144,7 +168,7 @@ func (ts Tiers) Describe() string {
 		}
 		var runs []string
 		for _, kind := range t.Runs {
-			runs = append(runs, string(kind)+"s")
+			runs = append(runs, GuestWord(kind)+"s")
 		}
 		words = append(words, string(t.Name)+" ("+strings.Join(runs, " and ")+")")
 	}

@@ -92,7 +92,7 @@ func errorTypes() (all []run.ErrorType) {
 
 // nullableFields are the fields that are null when they have no value.
 var nullableFields = []string{
-	"Result.error", "Result.error_type", "Result.exception", "Result.exit_code", "Result.signal", "Enforcement.jail",
+	"Result.error", "Result.error_type", "Result.exception", "Result.exit_code", "Result.signal", "Enforcement.jail", "Enforcement.third_party",
 }
 
 // completeSchemas adds to the schemas what the Go types do not express: the JSON forms of

@@ -88,6 +88,8 @@ var words = map[string]string{
 	"Enforcement.jail":  "What built the sandbox of a command.",
 	"Enforcement.walls": "The walls of the tier.",
 
+	"Enforcement.third_party": "The third_party of the policy if third-party code ran on a tier that is not made for it.",
+
 	"WallStatus":                      "Whether a wall is up.",
 	"WallStatus.state":                "enforced or missing.",
 	"WallStatus.detail":               "How it is made, or why it is missing.",

@@ -125,7 +125,7 @@ func TestParseRefuses(t *testing.T) {
 		{"null", "~", []string{"p.yaml:1: says nothing"}},
 		{"text", "hello", []string{`p.yaml:1: expected keys and values, got the text "hello": write "preset: default"`}},
 		{"list", "- a\n", []string{"p.yaml:1: expected keys and values, got a list"}},
-		{"unknown", "trust: user\nmemory: 1GiB\n", []string{"p.yaml:2: memory: unknown key: the keys here are v, preset, trust, python, preload, limits, maxima, on_output_limit, walls, read, write, allow_net, egress, jail, allow_interpreters, dangerous_workspace, deterministic, python_wasm, language, module_rules"}},
+		{"unknown", "trust: user\nmemory: 1GiB\n", []string{"p.yaml:2: memory: unknown key: the keys here are v, preset, trust, third_party, python, preload, limits, maxima, on_output_limit, walls, read, write, allow_net, egress, jail, allow_interpreters, dangerous_workspace, deterministic, python_wasm, language, module_rules"}},
 		{"module rules", "read: [/data]\nmodule_rules:\n  requests:\n  pandas: {red: [/data]}\n  a-b: {read: []}\n  numpy:\n    read: [/data/a, /etc]\n  numpy: {read: []}\n", []string{
 			`p.yaml:3: module_rules.requests: has no value: write "module_rules: {requests: {allow_net: [api.example.com]}}", or leave the line out`,
 			"p.yaml:4: module_rules.pandas.red: unknown key: the keys here are allow_net, read",

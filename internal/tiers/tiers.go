@@ -19,10 +19,11 @@ func All() backend.Tiers {
 			// Hooks are opened, not run; see process. One worker serves many calls, and a
 			// call finds what an earlier one left there. So this tier is only for platform
 			// code.
-			Name: policy.TierHook, Trust: policy.TrustPlatform,
+			Name: policy.TierHook, Runs: []policy.Guest{policy.GuestCall}, Trust: policy.TrustPlatform,
+			Within: policy.TierProcess,
 		},
 		{
-			Name: policy.TierProcess, Runs: []policy.Guest{policy.GuestScript}, Trust: policy.TrustUser,
+			Name: policy.TierProcess, Runs: []policy.Guest{policy.GuestScript, policy.GuestCall}, Trust: policy.TrustUser,
 			Offers: []backend.Feature{backend.Hooks, backend.Checks, backend.ModuleRules},
 			Start:  started(startProcess),
 		},

@@ -7,7 +7,6 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/backend"
 	"github.com/cordon-sandbox/cordon/internal/backend/wasm"
 	"github.com/cordon-sandbox/cordon/policy"
-	"github.com/cordon-sandbox/cordon/run"
 )
 
 var _ backend.SessionOpener = (*wasm.Backend)(nil)
@@ -33,49 +32,5 @@ func TestEveryTierIsRegisteredOnce(t *testing.T) {
 	}
 	if len(registered) > 0 {
 		t.Errorf("policy does not know %v", registered)
-	}
-}
-
-func TestTierOfARequestWithoutTier(t *testing.T) {
-	for _, test := range []struct {
-		kind  policy.Guest
-		trust policy.Trust
-		tier  policy.Tier
-		class run.Class
-	}{
-		{policy.GuestScript, "", policy.TierProcess, ""},
-		{policy.GuestScript, policy.TrustThirdParty, "", run.Unsupported},
-		{policy.GuestCommand, "", policy.TierJail, ""},
-		{policy.GuestCommand, policy.TrustThirdParty, policy.TierJail, ""},
-		{policy.GuestModule, "", policy.TierWasm, ""},
-		{policy.GuestModule, policy.TrustThirdParty, "", run.Unsupported},
-	} {
-		tier, err := All().Select(policy.Policy{}, test.kind, "", test.trust)
-		if tier != test.tier || (err != nil) != (test.class != "") || err != nil && run.ClassOf(err) != test.class {
-			t.Errorf("%s of trust %q: %q, %v", test.kind, test.trust, tier, err)
-		}
-	}
-}
-
-// A new tier for third-party scripts only needs its Start.
-func TestGVisorServesStrangersOnceItStarts(t *testing.T) {
-	all := All()
-	i := slices.IndexFunc(all, func(t backend.Tier) bool { return t.Name == policy.TierGVisor })
-	all[i].Start = all[0].Start
-	if all[i].Start == nil {
-		all[i].Start = all[1].Start
-	}
-	for _, test := range []struct {
-		kind  policy.Guest
-		trust policy.Trust
-		want  policy.Tier
-	}{
-		{policy.GuestScript, policy.TrustThirdParty, policy.TierGVisor},
-		{policy.GuestScript, policy.TrustUser, policy.TierProcess},
-		{policy.GuestCommand, policy.TrustThirdParty, policy.TierJail},
-	} {
-		if tier, err := all.Select(policy.Policy{}, test.kind, "", test.trust); err != nil || tier != test.want {
-			t.Errorf("%s of trust %q: %q, %v", test.kind, test.trust, tier, err)
-		}
 	}
 }

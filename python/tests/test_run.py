@@ -160,8 +160,14 @@ def test_wrong_requests():
         cordon.run("x = '\0'")
     with pytest.raises(cordon.InvalidRequest, match='tier "moon" does not exist'):
         cordon.run("pass", tier="moon")
-    with pytest.raises(cordon.Unsupported):
+    with pytest.raises(cordon.Unsupported, match="third_party: process"):
         cordon.run("pass", trust="third-party")
+
+
+def test_third_party_scripts_where_the_policy_allows_them():
+    with cordon.Sandbox(policy={"third_party": "process"}) as sandbox:
+        assert sandbox.run("pass", trust="third-party").enforcement.third_party == "process"
+        assert sandbox.run("pass").enforcement.third_party is None
 
 
 def test_one_variable():

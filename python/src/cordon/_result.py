@@ -106,6 +106,8 @@ class Enforcement(Record):
     tier: str
     walls: Dict[str, WallStatus]
     violations_observed: bool
+    #: The policy's ``third_party`` if third-party code ran on a tier that is not made for it.
+    third_party: Optional[str] = None
 
     def holds(self, *walls: str) -> bool:
         """Whether one of these walls stood."""
@@ -212,6 +214,7 @@ _MADE_LATER: Dict[str, Callable[[Any], Any]] = {
         enforcement["tier"],
         {wall: WallStatus._known(status) for wall, status in enforcement["walls"].items()},
         enforcement["violations_observed"],
+        enforcement.get("third_party"),
     ),
 }
 _AS_GIVEN = tuple(name for name in Result.__match_args__ if name not in (*_MADE_LATER, "value", "raw"))
