@@ -170,6 +170,7 @@ func TestResultJSON(t *testing.T) {
         "state": "enforced"
       }
     },
+    "third_party": null,
     "violations_observed": true
   }
 }
