@@ -7,7 +7,7 @@ import sys
 import pytest
 
 import cordon
-from cordon import _scripts, create_sandbox, run_mod_hook
+from cordon import _sandbox, _scripts, create_sandbox, run_mod_hook
 
 
 def test_defaults():
@@ -92,6 +92,21 @@ def test_limits_can_be_changed_later():
 def test_above_the_default_maxima():
     """The caller that makes a sandbox is its operator."""
     assert create_sandbox(timeout=120, memory_limit=2 << 30, cpu_limit=90).run_script("result = 1")["result"] == 1
+
+
+@pytest.mark.parametrize("policy", ["walls: {require: [seatbelt]}\n", "python: /no/such/python3\n"])
+def test_where_nothing_can_run_the_factory_says_why(monkeypatch, tmp_path, policy):
+    (tmp_path / "policy.yaml").write_text(policy)
+    monkeypatch.setenv("CORDON_POLICY", str(tmp_path / "policy.yaml"))
+    monkeypatch.setattr(_sandbox, "_default", None)
+    with pytest.raises(cordon.CordonError, match="seatbelt|/no/such/python3"):
+        create_sandbox()
+
+
+def test_a_second_sandbox_is_not_tried_again(monkeypatch, sandbox):
+    create_sandbox()
+    monkeypatch.setattr(sandbox._transport, "ask", lambda *_, **__: pytest.fail("a second trial"))
+    create_sandbox()
 
 
 def test_policy_of_another_operator_decides(monkeypatch, tmp_path, sandbox):

@@ -93,8 +93,10 @@ def create_sandbox(
     cpu_limit: _units.Seconds = SubprocessSandbox.DEFAULT_CPU_LIMIT,
 ) -> SubprocessSandbox:
     """Returns a sandbox for scripts. The limits are seconds, bytes and seconds of CPU time, or
-    text like "500ms" and "64MiB"."""
-    return SubprocessSandbox(timeout, memory_limit, cpu_limit)
+    text like "500ms" and "64MiB". Where no script can run, this raises the reason."""
+    sandbox = SubprocessSandbox(timeout, memory_limit, cpu_limit)
+    (sandbox._own or default())._try()
+    return sandbox
 
 
 def _no_answer(problem: Exception) -> Dict[str, Any]:
