@@ -53,7 +53,7 @@ func (s *Service) Info(who token.Caller) Info {
 	}
 	if allowed := who.Ceiling.Tiers; len(allowed) > 0 {
 		i.Tiers = slices.DeleteFunc(slices.Clone(i.Tiers), func(t policy.Tier) bool { return !slices.Contains(allowed, t) })
-		_, err := permitTier(who, run.Request{Command: run.Command{Args: []string{"any"}}})
+		_, err := s.permitTier(who, run.Request{Command: run.Command{Args: []string{"any"}}})
 		i.Commands = i.Commands && err == nil
 	}
 	abilities, known := s.abilities()

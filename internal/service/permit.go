@@ -3,9 +3,11 @@ package service
 import (
 	"fmt"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
+	"github.com/cordon-sandbox/cordon/internal/backend"
 	"github.com/cordon-sandbox/cordon/internal/tiers"
 	"github.com/cordon-sandbox/cordon/internal/token"
 	"github.com/cordon-sandbox/cordon/policy"
@@ -29,7 +31,7 @@ func (s *Service) permit(who token.Caller, req run.Request) (permitted run.Reque
 	} else {
 		req.Script.Restricted = req.Script.Restricted || who.Ceiling.Restricted
 	}
-	if req.Tier, err = permitTier(who, req); err != nil {
+	if req.Tier, err = s.permitTier(who, req); err != nil {
 		return req, err
 	}
 	req.Limits, err = s.narrow(who, req.Limits, s.policy.Limits, func(l policy.Limits) policy.Limits { return applicable(req, l) })
@@ -55,7 +57,7 @@ func (s *Service) mayCommand(who token.Caller) bool {
 
 // permitTier returns the tier of a request. If the caller has a ceiling, the tier is always
 // set: the one that the Runner would choose need not be below the ceiling.
-func permitTier(who token.Caller, req run.Request) (policy.Tier, error) {
+func (s *Service) permitTier(who token.Caller, req run.Request) (policy.Tier, error) {
 	allowed := who.Ceiling.Tiers
 	if len(allowed) == 0 {
 		return req.Tier, nil
@@ -71,8 +73,12 @@ func permitTier(who token.Caller, req run.Request) (policy.Tier, error) {
 		}
 		return req.Tier, nil
 	}
-	if slices.Contains(allowed, able[0]) {
-		return able[0], nil
+	chosen, err := tiers.All().Select(backend.Ask{System: runtime.GOOS, Policy: s.policy, Guest: kind, Trust: req.Trust})
+	if err != nil {
+		return "", err
+	}
+	if slices.Contains(allowed, chosen.Tier) {
+		return chosen.Tier, nil
 	}
 	for _, tier := range allowed {
 		if slices.Contains(able, tier) {

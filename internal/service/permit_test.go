@@ -63,6 +63,10 @@ func TestPermit(t *testing.T) {
 		{name: "no tier said: process first", ceiling: ceilingOf(policy.TierWasm, policy.TierProcess), req: run.Request{Script: run.Script{Source: "1"}}, want: run.Request{Script: run.Script{Source: "1"}, Tier: policy.TierProcess}},
 		{name: "no tier said: the first that runs scripts", ceiling: ceilingOf(policy.TierJail, policy.TierHook, policy.TierWasm), req: run.Request{Script: run.Script{Source: "1"}}, want: run.Request{Script: run.Script{Source: "1"}, Tier: policy.TierWasm}},
 		{name: "no tier for scripts", ceiling: ceilingOf(policy.TierJail), req: run.Request{Script: run.Script{Source: "1"}}, class: run.Forbidden, words: "alice is allowed no tier that runs scripts"},
+		{name: "third-party, with the exception", ceiling: ceilingOf(policy.TierWasm, policy.TierProcess), policy: policy.Policy{ThirdParty: policy.TierProcess},
+			req: run.Request{Script: run.Script{Source: "1"}, Trust: policy.TrustThirdParty}, want: run.Request{Script: run.Script{Source: "1"}, Trust: policy.TrustThirdParty, Tier: policy.TierProcess}},
+		{name: "third-party, without it", ceiling: ceilingOf(policy.TierProcess), req: run.Request{Script: run.Script{Source: "1"}, Trust: policy.TrustThirdParty},
+			class: run.Unsupported, words: "third-party code cannot be a script"},
 
 		{name: "commands are off", req: command, class: run.Forbidden, words: "commands are not allowed here: send a script"},
 		{name: "commands are on", commands: true, req: command, want: command},
