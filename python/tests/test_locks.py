@@ -30,7 +30,9 @@ def interrupts():
         try:
             try:
                 signal.setitimer(signal.ITIMER_REAL, chance.uniform(1e-6, 1e-4))
-                while True:
+                # Python drops an exception that is raised inside __del__.
+                end = time.monotonic() + 0.1
+                while time.monotonic() < end:
                     work()
             finally:
                 signal.setitimer(signal.ITIMER_REAL, 0)
