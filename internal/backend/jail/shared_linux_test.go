@@ -394,7 +394,7 @@ func TestAcceptFromNoStranger(t *testing.T) {
 func TestSharedTemporaryFilesOutOfReach(t *testing.T) {
 	parent := t.TempDir()
 	closed, file := filepath.Join(parent, "top", "closed"), filepath.Join(parent, "file")
-	err := errors.Join(os.MkdirAll(closed, 0o500), os.Chmod(filepath.Dir(closed), 0o700), os.WriteFile(file, nil, 0o600))
+	err := errors.Join(os.MkdirAll(closed, 0o700), os.Chmod(closed, 0o500), os.WriteFile(file, nil, 0o600))
 	if err != nil {
 		t.Fatal(err)
 	}
