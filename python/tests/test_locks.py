@@ -26,14 +26,18 @@ def interrupts():
     before = signal.signal(signal.SIGALRM, raise_it)
     chance = random.Random(6)
 
+    # A function of its own: the try statements of CPython 3.13 miss what a signal handler raises
+    # at the end of a loop in them.
+    def repeat(work):
+        end = time.monotonic() + 0.1  # Python drops an exception that is raised inside __del__
+        while time.monotonic() < end:
+            work()
+
     def during(work):
         try:
             try:
                 signal.setitimer(signal.ITIMER_REAL, chance.uniform(1e-6, 1e-4))
-                # Python drops an exception that is raised inside __del__.
-                end = time.monotonic() + 0.1
-                while time.monotonic() < end:
-                    work()
+                repeat(work)
             finally:
                 signal.setitimer(signal.ITIMER_REAL, 0)
         except Interrupt:
@@ -64,7 +68,7 @@ def free(lock):
 @pytest.mark.parametrize("new", LOCKS)
 @pytest.mark.parametrize("way", ["end", "return", "exception"])
 def test_interrupts_do_not_keep_a_lock(interrupts, new, way):
-    """Without _locks, CPython 3.9 keeps about one lock in 70."""
+    """Without _locks, CPython 3.9 keeps about one lock in 70, and 3.10 some that exceptions leave."""
     lock, count = new(), 0
 
     def section():

@@ -1,8 +1,9 @@
 """Locks that an interrupt cannot keep.
 
 CPython 3.9 looks for signals between the end of a with block and the call that releases the
-lock. An exception of a signal handler, such as KeyboardInterrupt, then leaves the lock taken,
-and all other threads wait for it. Later versions do not look there.
+lock; CPython 3.10 does so if an exception leaves the block. An exception of a signal handler,
+such as KeyboardInterrupt, then leaves the lock taken, and all other threads wait for it. Later
+versions do not look there.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from _thread import RLock, allocate_lock
 
 __all__ = ["new_lock", "new_reentrant_lock"]
 
-if sys.version_info >= (3, 10):
+if sys.version_info >= (3, 11):
     new_lock = allocate_lock
     new_reentrant_lock = RLock
 else:
