@@ -164,6 +164,28 @@ func TestDroppedIsNoted(t *testing.T) {
 	}
 }
 
+// Close tries once more, even if the disk failed a moment before.
+func TestCloseDuringAFailure(t *testing.T) {
+	disk, result := &flaky{}, make(chan error, 1)
+	var l *Log
+	l = open(t, Options{wrap: disk.wrap, OnError: func(error) { // the writer is still in its attempt
+		disk.write.Store(false)
+		go func() { result <- l.Close() }()
+		<-l.closed
+	}})
+	disk.write.Store(true)
+	if err := l.Record(sample(0)); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-result; err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(ids(t, l.opts.Path), " "); got != "r0" {
+		t.Error(got)
+	}
+	intact(t, l.opts.Path, Check{})
+}
+
 func TestCloseSaysWhatIsLost(t *testing.T) {
 	disk, reported := &flaky{}, &errorRecorder{}
 	l := open(t, Options{OnError: reported.record, wrap: disk.wrap})

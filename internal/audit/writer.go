@@ -16,8 +16,9 @@ func (l *Log) write(c *chain) {
 	for l.awaitWork() {
 		l.pause(l.opts.Sync - time.Since(last))
 		last = time.Now()
+		closing := l.isClosing() // before the attempt: the last one begins after Close
 		err := l.commit(c)
-		if err != nil && l.isClosing() {
+		if err != nil && closing {
 			break
 		}
 		if err != nil {
