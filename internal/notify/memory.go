@@ -14,9 +14,17 @@ import (
 
 // Memory reads from the memory of the process that waits for an answer. The process may
 // change it at any time, so what is read must not decide what the kernel does with it later.
-// It fails if the process does not wait any more: its number may belong to another one.
+// It returns ESRCH if the process does not wait any more: its number may belong to another one.
 func (q Question) Memory(fd int, at uint64, data []byte) error {
-	mem, err := unix.Open("/proc/"+strconv.Itoa(q.PID)+"/mem", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	err := readMemory(q.PID, at, data)
+	if !q.Waits(fd) {
+		return unix.ESRCH
+	}
+	return err
+}
+
+func readMemory(pid int, at uint64, data []byte) error {
+	mem, err := unix.Open("/proc/"+strconv.Itoa(pid)+"/mem", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return err
 	}
@@ -30,9 +38,6 @@ func (q Question) Memory(fd int, at uint64, data []byte) error {
 			return unix.EFAULT
 		}
 		data, at = data[n:], at+uint64(n)
-	}
-	if !q.Waits(fd) {
-		return unix.ESRCH
 	}
 	return nil
 }
