@@ -159,7 +159,7 @@ var homes = []struct {
 	{"github.com/getkin/kin-openapi", nil, "it is for tests: it checks the document", true},
 	{"github.com/prometheus", []string{"internal/metrics"}, "only observers use it", true},
 	{"go.opentelemetry.io", []string{"internal/tracing"}, "only observers use it", true},
-	{"testing", []string{"internal/hosttest", "internal/backend/backendtest", "internal/cli/clitest"}, "test code stays in tests", true},
+	{"testing", []string{"internal/hosttest", "internal/golden", "internal/backend/backendtest", "internal/cli/clitest"}, "test code stays in tests", true},
 	{"C", nil, "cordon is one static binary", false},
 }
 
@@ -209,7 +209,7 @@ var layers = [][]string{
 	{"internal/hints", "internal/jsonform", "internal/observe", "internal/openhooks"},
 	{"run"},
 	{"policy"},
-	{"bench/proc", "internal/arch", "internal/elf", "internal/hostpath", "internal/language", "internal/newfile", "internal/plainjson", "internal/pythonwasm", "internal/script", "internal/tuning", "internal/text", "internal/wasmbin"},
+	{"bench/proc", "internal/arch", "internal/elf", "internal/golden", "internal/hostpath", "internal/language", "internal/newfile", "internal/plainjson", "internal/pythonwasm", "internal/script", "internal/tuning", "internal/text", "internal/wasmbin"},
 }
 
 func layerOf(name string) int {
@@ -282,7 +282,7 @@ func TestLeaves(t *testing.T) {
 
 // No shipped package imports test helpers.
 func TestTestHelpersStayInTests(t *testing.T) {
-	helpers := []string{"internal/hosttest", "internal/backend/backendtest", "internal/cli/clitest"}
+	helpers := []string{"internal/hosttest", "internal/golden", "internal/backend/backendtest", "internal/cli/clitest"}
 	eachPackage(t, func(system string, p listedPackage) {
 		name, ours := local(p.ImportPath)
 		if !ours || slices.Contains(helpers, name) {

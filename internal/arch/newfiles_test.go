@@ -17,7 +17,7 @@ var creators = map[string]string{
 	"internal/audit/":                 "a log is appended to; its own open refuses links",
 	"internal/backend/wasm/rootfs/":   "a guest's files, by a descriptor of the grant",
 	"internal/hosttest/":              "tests",
-	"internal/cli/clitest/":           "tests",
+	"internal/golden/":                "tests",
 	"internal/confine/gen/":           "source code, at a developer's desk",
 	"internal/confine/owner_linux.go": "files of /proc",
 	"internal/seccomp/gen/":           "source code, at a developer's desk",

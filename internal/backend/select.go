@@ -48,9 +48,9 @@ func (ts Tiers) Select(a Ask) (Choice, error) {
 	if !slices.Contains(ts.enough(a.Guest, trust), chosen.Tier) {
 		chosen.ThirdParty = a.Policy.ThirdParty
 	}
-	if a.Guest != policy.GuestCall && len(a.Policy.ModuleRules) > 0 && !ts.Offers(chosen.Tier, ModuleRules) {
-		return Choice{}, run.Errorf(run.Unsupported, "the policy has module_rules, which apply to Python scripts on tier %q, and this is a %s on tier %q: use a policy without them for it",
-			ts.Offering(ModuleRules), a.Guest, chosen.Tier)
+	if len(a.Policy.ModuleRules) > 0 && !ts.Offers(chosen.Tier, ModuleRules) {
+		return Choice{}, run.Errorf(run.Unsupported, "the policy has module_rules, which apply to Python on tier %q, and this is a %s on tier %q: use a policy without them for it",
+			ts.Offering(ModuleRules), GuestWord(a.Guest), chosen.Tier)
 	}
 	return chosen, nil
 }
@@ -119,7 +119,7 @@ func (ts Tiers) choose(a Ask, trust policy.Trust) (policy.Tier, error) {
 		}
 	}
 	if strangers && !intersect(allowed, available) {
-		return "", noTierForStrangers(a.Guest)
+		return "", ts.noneForStrangers(a.Guest)
 	}
 	return "", unavailable(wanted[0], available)
 }
@@ -147,20 +147,23 @@ func refuseStrangers(system string) error {
 // systemNames are for people.
 var systemNames = map[string]string{"darwin": "macOS", "windows": "Windows"}
 
-// noTierForStrangers says why third-party code cannot run as what it is, and what can be done.
-func noTierForStrangers(kind policy.Guest) error {
-	switch kind {
-	case policy.GuestModule:
+// noneForStrangers says why third-party code cannot run as what it is, and what can be done.
+func (ts Tiers) noneForStrangers(kind policy.Guest) error {
+	if kind == policy.GuestModule {
 		return run.Errorf(run.Unsupported, "third-party code cannot be a module: it would run inside of cordon's own process")
-	case policy.GuestScript:
-		return run.Errorf(run.Unsupported, "third-party code cannot be a script: the only tier that is made for it, jail, runs commands. "+
-			"Run it as one, with Python as the program (cordon exec --allow-interpreters -- python3 FILE). "+
-			`If the walls for users' code are enough, write "third_party: process" into the policy`)
-	case policy.GuestCall:
-		return run.Errorf(run.Unsupported, "third-party code cannot be a hook: the only tier that is made for it, jail, runs commands. "+
-			`If the walls for users' code are enough, write "third_party: process" into the policy`)
 	}
-	return run.Errorf(run.Unsupported, "third-party code cannot be a %s: no tier of this build is made for it", kind)
+	var made Tiers
+	for _, t := range ts {
+		if t.Trust == policy.TrustThirdParty {
+			made = append(made, t)
+		}
+	}
+	word := GuestWord(kind)
+	reason := "third-party code cannot be a " + word + ": no tier that runs " + word + "s is made for it, only " + made.Describe() + "."
+	if kind == policy.GuestScript {
+		reason += " Run it as a command, with Python as the program (cordon exec --allow-interpreters -- python3 FILE)."
+	}
+	return run.Errorf(run.Unsupported, "%s", reason+` If the walls for users' code are enough, write "third_party: process" into the policy`)
 }
 
 func unavailable(tier policy.Tier, available []policy.Tier) error {

@@ -53,7 +53,7 @@ const (
 	Sessions    Feature = "sessions"    // SessionOpener
 	Tools       Feature = "tools"       // scripts and modules can call functions of the host
 	Determinism Feature = "determinism" // the same input gives the same bytes
-	// ModuleRules are applied to scripts. A policy that has some refuses all other tiers.
+	// ModuleRules are applied to Python. A policy that has some refuses all other tiers.
 	ModuleRules Feature = "module_rules"
 )
 
@@ -113,9 +113,8 @@ func (ts Tiers) named(name policy.Tier) Tier {
 
 // available are the tiers that can be started and run a kind of guest.
 func (ts Tiers) available(kind policy.Guest) (names []policy.Tier) {
-	started := ts.Started()
 	for _, t := range ts {
-		if slices.Contains(t.Runs, kind) && (t.Start != nil || slices.Contains(started, t.Within)) {
+		if slices.Contains(t.Runs, kind) && ts.named(ts.Starter(t.Name)).Start != nil {
 			names = append(names, t.Name)
 		}
 	}

@@ -1,7 +1,6 @@
 package hints
 
 import (
-	"flag"
 	"fmt"
 	"io/fs"
 	"os"
@@ -12,12 +11,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cordon-sandbox/cordon/internal/golden"
 	"github.com/cordon-sandbox/cordon/internal/language"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
-
-var update = flag.Bool("update", false, "write docs/hints.md")
 
 // example has a value for each key of a hint's data.
 var example = Data{
@@ -154,14 +152,7 @@ func TestDocument(t *testing.T) {
 		}
 		fmt.Fprintf(&rows, "| `%s` | %s |\n", code, strings.Join(said, "<br>"))
 	}
-	made := head + mark + rows.String()
-	if *update {
-		if err := os.WriteFile(path, []byte(made), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	} else if made != string(old) {
-		t.Errorf("%s is out of date: go test ./internal/hints -run Document -update", path)
-	}
+	golden.Check(t, path, head+mark+rows.String())
 }
 
 func TestFindingsOfAResult(t *testing.T) {

@@ -3,7 +3,6 @@ package httpapi
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"maps"
 	"net/http"
 	"os"
@@ -12,11 +11,10 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
+	"github.com/cordon-sandbox/cordon/internal/golden"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
-
-var update = flag.Bool("update", false, "rewrite testdata")
 
 // Clients are generated from the document, so its changes must be reviewed.
 func TestDocumentIsTheCommittedOne(t *testing.T) {
@@ -28,19 +26,7 @@ func TestDocumentIsTheCommittedOne(t *testing.T) {
 	if err := json.Indent(&pretty, text, "", "  "); err != nil {
 		t.Fatal(err)
 	}
-	const golden = "testdata/openapi.json"
-	if *update {
-		if err := os.WriteFile(golden, pretty.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(want, pretty.Bytes()) {
-		t.Error("the OpenAPI document has changed: go test ./internal/httpapi -update, and review the difference")
-	}
+	golden.Check(t, "testdata/openapi.json", pretty.String())
 }
 
 // docs/http.md lists the endpoints of the table, and no others.
@@ -51,7 +37,7 @@ func TestDocsListEveryEndpoint(t *testing.T) {
 		t.Fatal(err)
 	}
 	before, rest, found := strings.Cut(string(content), start)
-	table, after, ends := strings.Cut(rest, "\n\n")
+	_, after, ends := strings.Cut(rest, "\n\n")
 	if !found || !ends {
 		t.Fatalf("%s has no table of endpoints", file)
 	}
@@ -59,16 +45,7 @@ func TestDocsListEveryEndpoint(t *testing.T) {
 	for _, e := range endpoints {
 		rows = append(rows, "| `"+e.method+" "+e.path+"` | "+e.summary+" |")
 	}
-	want := strings.Join(rows, "\n")
-	if *update {
-		if err := os.WriteFile(file, []byte(before+start+want+"\n\n"+after), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if table != want {
-		t.Errorf("the table in %s differs from the endpoints: go test ./internal/httpapi -run Docs -update\nwant:\n%s", file, want)
-	}
+	golden.Check(t, file, before+start+strings.Join(rows, "\n")+"\n\n"+after)
 }
 
 func TestDocumentIsValid(t *testing.T) {

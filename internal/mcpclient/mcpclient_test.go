@@ -3,7 +3,6 @@ package mcpclient
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,10 +11,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/cordon-sandbox/cordon/internal/golden"
 	"github.com/cordon-sandbox/cordon/run"
 )
-
-var update = flag.Bool("update", false, "rewrite the files in testdata")
 
 var (
 	byCommand = How{Command: []string{"/usr/local/bin/cordon", "mcp"}, Home: "/home/u", System: "linux"}
@@ -39,24 +37,7 @@ func TestConfig(t *testing.T) {
 			all.Files = append(all.Files, txtar.File{Name: name + ": " + f.Path, Data: f.Content})
 		}
 	}
-	golden(t, "testdata/config.txtar", txtar.Format(&all))
-}
-
-func golden(t *testing.T, file string, got []byte) {
-	t.Helper()
-	if *update {
-		if err := os.WriteFile(file, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", file, diff)
-	}
+	golden.Check(t, "testdata/config.txtar", string(txtar.Format(&all)))
 }
 
 func TestPaths(t *testing.T) {
@@ -122,7 +103,7 @@ func TestMerge(t *testing.T) {
 			if refusal != "" {
 				archive.Files[1] = txtar.File{Name: "refused", Data: []byte(refusal)}
 			}
-			golden(t, file, txtar.Format(archive))
+			golden.Check(t, file, string(txtar.Format(archive)))
 		})
 	}
 }

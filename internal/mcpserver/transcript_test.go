@@ -5,20 +5,16 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"flag"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/cordon-sandbox/cordon/internal/golden"
 	"github.com/cordon-sandbox/cordon/internal/mcpserver"
 )
-
-var update = flag.Bool("update", false, "rewrite the transcripts in testdata")
 
 // TestTranscripts pins the messages of the protocol: each file has the lines of a client and
 // the answers of the server.
@@ -37,16 +33,8 @@ func TestTranscripts(t *testing.T) {
 				t.Fatal("a transcript has two parts, client and server")
 			}
 			got := converse(t, fakeServer(t, nil), string(archive.Files[0].Data))
-			if *update {
-				archive.Files[1].Data = []byte(got)
-				if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			if diff := cmp.Diff(string(archive.Files[1].Data), got); diff != "" {
-				t.Errorf("the answers differ (-want +got):\n%s", diff)
-			}
+			archive.Files[1].Data = []byte(got)
+			golden.Check(t, file, string(txtar.Format(archive)))
 		})
 	}
 }

@@ -1,16 +1,12 @@
 package seatbelt
 
 import (
-	"flag"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/cordon-sandbox/cordon/internal/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden profiles")
 
 const (
 	framework = "/Library/Frameworks/Python.framework/Versions/3.12"
@@ -115,19 +111,7 @@ func TestProfiles(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			golden := filepath.Join("testdata", tt.name+".sb")
-			if *update {
-				if err := os.WriteFile(golden, []byte(text), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(string(want), text); diff != "" {
-				t.Errorf("the profile has changed; go test ./internal/seatbelt -update, and look at the difference:\n%s", diff)
-			}
+			golden.Check(t, filepath.Join("testdata", tt.name+".sb"), text)
 			p, err := readProfile(text)
 			if err != nil {
 				t.Fatalf("%v in\n%s", err, text)

@@ -5,7 +5,6 @@ package seccomp_test
 import (
 	"bytes"
 	"encoding/binary"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,15 +12,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"gvisor.dev/gvisor/pkg/abi/linux"
 	"gvisor.dev/gvisor/pkg/bpf"
 
+	"github.com/cordon-sandbox/cordon/internal/golden"
 	"github.com/cordon-sandbox/cordon/internal/seccomp"
 	"github.com/cordon-sandbox/cordon/internal/seccomp/compile"
 )
-
-var update = flag.Bool("update", false, "rewrite testdata and the embedded programs")
 
 var modes = []seccomp.Mode{seccomp.Notify, seccomp.Errno}
 
@@ -125,7 +122,7 @@ func TestShippedFilesAreUpToDate(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, fresh := range files {
-		if *update {
+		if golden.Updating() {
 			if err := os.WriteFile(name, fresh, 0o644); err != nil {
 				t.Fatal(err)
 			}
@@ -153,7 +150,7 @@ func TestProgramReturnsEmbeddedBytes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !bytes.Equal(prog, shipped) && !*update {
+			if !bytes.Equal(prog, shipped) && !golden.Updating() {
 				t.Errorf("%s: Program returned other bytes than the file", name)
 			}
 			if again, _ := seccomp.Program(profile, mode); &again[0] == &prog[0] {
@@ -198,20 +195,7 @@ func TestProgramsAreSmall(t *testing.T) {
 func TestCalls(t *testing.T) {
 	inEachProfile(t, func(t *testing.T, profile seccomp.Profile) {
 		for _, arch := range seccomp.Arches() {
-			golden := filepath.Join("testdata", fmt.Sprintf("%s-%s-calls.golden", profile, arch))
-			got := answers(t, profile, arch)
-			if *update {
-				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
-				t.Errorf("%s: the set of calls changed; if you mean it, run the tests with -update (-want +got):\n%s", arch, diff)
-			}
+			golden.Check(t, filepath.Join("testdata", fmt.Sprintf("%s-%s-calls.golden", profile, arch)), answers(t, profile, arch))
 		}
 	})
 }

@@ -20,6 +20,7 @@ func All() backend.Tiers {
 			// call finds what an earlier one left there. So this tier is only for platform
 			// code.
 			Name: policy.TierHook, Runs: []policy.Guest{policy.GuestCall}, Trust: policy.TrustPlatform,
+			Offers: []backend.Feature{backend.ModuleRules},
 			Within: policy.TierProcess,
 		},
 		{

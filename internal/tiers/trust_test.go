@@ -3,78 +3,52 @@ package tiers
 import (
 	"cmp"
 	"context"
-	"flag"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
+	"github.com/cordon-sandbox/cordon/internal/golden"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-var update = flag.Bool("update", false, "rewrite testdata")
-
-// TestTrustTable compares what trust decides with tables that a reviewer can read. The first
-// is of requests that name no tier, the second of those that name one.
+// TestTrustTable compares what trust decides with a file that a reviewer can read. It has two
+// tables for each build and each policy: of requests that name no tier, and of those that do.
 func TestTrustTable(t *testing.T) {
-	var table strings.Builder
+	var file strings.Builder
 	row := func(cells ...string) {
-		for i, cell := range cells {
-			cells[i] = fmt.Sprintf("%-13s", cmp.Or(cell, "-"))
+		var line string
+		for _, cell := range cells {
+			line += fmt.Sprintf("%-12s", cmp.Or(cell, "-"))
 		}
-		fmt.Fprintln(&table, strings.TrimRight(strings.Join(cells, " "), " "))
+		fmt.Fprintln(&file, strings.TrimRight(line, " "))
 	}
-	row("gvisor", "policy", "third_party", "request", "| script", "hook", "command", "module")
-	each := func(granted, claimed []policy.Trust, do func(gvisor string, p policy.Policy, trust policy.Trust, ts backend.Tiers)) {
-		for _, gvisor := range []string{"no", "yes"} {
-			for _, p := range granted {
-				for _, exception := range []policy.Tier{"", policy.TierProcess} {
-					for _, trust := range claimed {
-						do(gvisor, policy.Policy{Trust: p, ThirdParty: exception}, trust, build(gvisor == "yes"))
-					}
+	for _, gvisor := range []bool{false, true} {
+		for _, exception := range []policy.Tier{"", policy.TierProcess} {
+			ts := build(gvisor)
+			fmt.Fprintf(&file, "# gvisor: %v, third_party: %s\n\n", gvisor, cmp.Or(exception, "-"))
+			row("policy", "request", "script", "hook", "command", "module")
+			for _, granted := range policy.Trusts() {
+				for _, trust := range append([]policy.Trust{""}, policy.Trusts()...) {
+					ask := backend.Ask{Policy: policy.Policy{Trust: granted, ThirdParty: exception}, Trust: trust}
+					row(string(granted), string(trust), decision(ts, ask, policy.GuestScript), decision(ts, ask, policy.GuestCall),
+						decision(ts, ask, policy.GuestCommand), decision(ts, ask, policy.GuestModule))
 				}
 			}
-		}
-	}
-	each(policy.Trusts(), append([]policy.Trust{""}, policy.Trusts()...), func(gvisor string, p policy.Policy, trust policy.Trust, ts backend.Tiers) {
-		cells := []string{gvisor, string(p.Trust), string(p.ThirdParty), string(trust)}
-		for _, kind := range []policy.Guest{policy.GuestScript, policy.GuestCall, policy.GuestCommand, policy.GuestModule} {
-			cells = append(cells, decision(ts, backend.Ask{System: "linux", Policy: p, Guest: kind, Trust: trust}))
-		}
-		cells[4] = "| " + cells[4]
-		row(cells...)
-	})
-	fmt.Fprintln(&table)
-	row("gvisor", "third_party", "request", "tier", "| script", "command", "module")
-	each([]policy.Trust{policy.TrustPlatform}, []policy.Trust{policy.TrustUser, policy.TrustThirdParty}, func(gvisor string, p policy.Policy, trust policy.Trust, ts backend.Tiers) {
-		for _, tier := range policy.Tiers() {
-			cells := []string{gvisor, string(p.ThirdParty), string(trust), string(tier)}
-			for _, kind := range []policy.Guest{policy.GuestScript, policy.GuestCommand, policy.GuestModule} {
-				cells = append(cells, decision(ts, backend.Ask{System: "linux", Policy: p, Guest: kind, Tier: tier, Trust: trust}))
+			fmt.Fprintln(&file)
+			row("tier", "request", "script", "command", "module")
+			for _, tier := range policy.Tiers() {
+				for _, trust := range []policy.Trust{policy.TrustUser, policy.TrustThirdParty} {
+					ask := backend.Ask{Policy: policy.Policy{ThirdParty: exception}, Tier: tier, Trust: trust}
+					row(string(tier), string(trust), decision(ts, ask, policy.GuestScript),
+						decision(ts, ask, policy.GuestCommand), decision(ts, ask, policy.GuestModule))
+				}
 			}
-			cells[4] = "| " + cells[4]
-			row(cells...)
-		}
-	})
-
-	const file = "testdata/trust.txt"
-	if *update {
-		if err := os.WriteFile(file, []byte(table.String()), 0o644); err != nil {
-			t.Fatal(err)
+			fmt.Fprintln(&file)
 		}
 	}
-	golden, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, want := strings.Split(table.String(), "\n"), strings.Split(string(golden), "\n")
-	for i := range max(len(got), len(want)) {
-		if i >= len(got) || i >= len(want) || got[i] != want[i] {
-			t.Fatalf("%s differs from line %d on; go test ./internal/tiers -update writes it:\n%s", file, i+1, table.String())
-		}
-	}
+	golden.Check(t, "testdata/trust.txt", file.String())
 }
 
 // build returns the tiers, also with gvisor as if this build had it.
@@ -89,7 +63,8 @@ func build(gvisor bool) backend.Tiers {
 }
 
 // decision is a tier, with a star if only third_party allows it, or the class of a refusal.
-func decision(ts backend.Tiers, a backend.Ask) string {
+func decision(ts backend.Tiers, a backend.Ask, kind policy.Guest) string {
+	a.System, a.Guest = "linux", kind
 	chosen, err := ts.Select(a)
 	switch {
 	case err != nil:

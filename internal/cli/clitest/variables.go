@@ -2,9 +2,7 @@
 package clitest
 
 import (
-	"flag"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -13,13 +11,12 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/cordon-sandbox/cordon/internal/cli"
+	"github.com/cordon-sandbox/cordon/internal/golden"
 )
-
-var update = flag.Bool("update", false, "write the list of environment variables")
 
 // CheckVariables checks that every flag below root has an environment variable, that no
 // two flags of a command share one, and that the list in a file of internal/cli has them
-// all. With -update it writes the list.
+// all.
 func CheckVariables(t *testing.T, root *cobra.Command, list string) {
 	t.Helper()
 	all := map[string]bool{}
@@ -39,13 +36,5 @@ func CheckVariables(t *testing.T, root *cobra.Command, list string) {
 		}
 	}
 	visit(root)
-	have := strings.Join(slices.Sorted(maps.Keys(all)), "\n") + "\n"
-	if *update {
-		if err := os.WriteFile(list, []byte(have), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if known, err := os.ReadFile(list); err != nil || string(known) != have {
-		t.Errorf("%s is not what the flags say (%v): run this test with -update", list, err)
-	}
+	golden.Check(t, list, strings.Join(slices.Sorted(maps.Keys(all)), "\n")+"\n")
 }
