@@ -224,11 +224,8 @@ func offered(tier policy.Tier, req run.Request) error {
 
 func (r *Runner) selectTier(req *run.Request) (backend.Choice, error) {
 	kind := req.Kind()
-	switch {
-	case kind == policy.GuestScript:
+	if kind == policy.GuestScript {
 		req.Script.Restricted = req.Script.Restricted || r.policy.Restricts()
-	case r.policy.Restricts():
-		return backend.Choice{}, run.Errorf(run.Invalid, "the policy requires the language rules of all code, and only a script can go by them")
 	}
 	return r.choose(kind, req.Tier, req.Trust)
 }

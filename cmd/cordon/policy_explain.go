@@ -3,9 +3,9 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"runtime"
 	"slices"
@@ -16,6 +16,7 @@ import (
 	"github.com/cordon-sandbox/cordon"
 	"github.com/cordon-sandbox/cordon/internal/backend"
 	"github.com/cordon-sandbox/cordon/internal/cli"
+	"github.com/cordon-sandbox/cordon/internal/doctor"
 	"github.com/cordon-sandbox/cordon/internal/text"
 	"github.com/cordon-sandbox/cordon/internal/tiers"
 	"github.com/cordon-sandbox/cordon/policy"
@@ -29,8 +30,8 @@ func newPolicyExplainCommand() *cobra.Command {
 		Short: "Show which tier and walls code gets here, and why",
 		Long: `Show what happens on this host to code of one origin under a policy: which tier runs
 a script, a hook, a command and a module, behind which walls, and why; or why it is
-refused. Without an argument the policy is the default one. The sandboxes are started
-to see their walls, but nothing runs in them.
+refused. Without an argument the policy is the default one. To see the walls, a script,
+a hook, a command and a module that do nothing are run.
 
 ` + policyExitHelp,
 		Example:           "  cordon policy explain --trust third-party\n  cordon policy explain team.yaml --json",
@@ -74,14 +75,12 @@ func runPolicyExplain(ctx context.Context, opts policyExplainOptions) error {
 	if err := knownNames("", policy.Trust(opts.trust), ""); err != nil {
 		return err
 	}
-	e := explainer{policy: p, tiers: tiers.All(), started: map[policy.Tier]startedTier{}}
 	var all []explanation
-	for _, kind := range []policy.Guest{policy.GuestScript, policy.GuestCall, policy.GuestCommand, policy.GuestModule} {
-		explained := e.explain(ctx, kind, policy.Trust(opts.trust))
+	for _, g := range idleGuests {
+		all = append(all, explain(ctx, p, g, policy.Trust(opts.trust)))
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		all = append(all, explained)
 	}
 	out := &tap{ctx: ctx, to: os.Stdout}
 	if opts.json {
@@ -92,58 +91,72 @@ func runPolicyExplain(ctx context.Context, opts policyExplainOptions) error {
 	return formatExplanations(out, all, cli.Width(os.Stdout))
 }
 
-// explainer asks the tiers of this build, and starts each at most once.
-type explainer struct {
-	policy  policy.Policy
-	tiers   backend.Tiers
-	started map[policy.Tier]startedTier
+// idleGuest does nothing. Its Result has the walls of all guests of its kind.
+type idleGuest struct {
+	kind policy.Guest
+	run  func(ctx context.Context, r *cordon.Runner, trust policy.Trust) (run.Result, error)
 }
 
-type startedTier struct {
-	enforcement run.Enforcement
-	err         error
+var idleGuests = []idleGuest{
+	{policy.GuestScript, func(ctx context.Context, r *cordon.Runner, trust policy.Trust) (run.Result, error) {
+		return r.Run(ctx, run.Request{Script: run.Script{Source: "pass"}, Trust: trust})
+	}},
+	{policy.GuestCall, func(ctx context.Context, r *cordon.Runner, trust policy.Trust) (run.Result, error) {
+		hook, err := r.OpenHook(ctx, run.HookSpec{Script: "def f(): pass", Trust: trust})
+		if err != nil {
+			return run.Result{}, err
+		}
+		defer hook.Close()
+		return hook.CallFunction(ctx, "f")
+	}},
+	{policy.GuestCommand, func(ctx context.Context, r *cordon.Runner, trust policy.Trust) (run.Result, error) {
+		return r.Run(ctx, run.Request{Command: run.Command{Args: doctor.IdleCommand(runtime.GOOS)}, Trust: trust})
+	}},
+	{policy.GuestModule, func(ctx context.Context, r *cordon.Runner, trust policy.Trust) (run.Result, error) {
+		module, err := r.OpenModule(ctx, []byte(idleModule))
+		if err != nil {
+			return run.Result{}, err
+		}
+		defer module.Close()
+		return r.Run(ctx, run.Request{Module: run.ModuleRun{Module: module}, Trust: trust})
+	}},
 }
 
-func (e explainer) explain(ctx context.Context, kind policy.Guest, trust policy.Trust) explanation {
-	said := explanation{Guest: backend.GuestWord(kind)}
-	chosen, err := e.tiers.Select(backend.Ask{System: runtime.GOOS, Policy: e.policy, Guest: kind, Trust: trust})
+// idleModule is a WebAssembly program: an empty function with the name _start.
+const idleModule = "\x00asm\x01\x00\x00\x00" +
+	"\x01\x04\x01\x60\x00\x00" + // one type: no parameters, no results
+	"\x03\x02\x01\x00" + // one function of that type
+	"\x07\x0a\x01\x06_start\x00\x00" + // its name
+	"\x0a\x04\x01\x02\x00\x0b" // its code
+
+func explain(ctx context.Context, p policy.Policy, g idleGuest, trust policy.Trust) explanation {
+	said := explanation{Guest: backend.GuestWord(g.kind)}
+	all := tiers.All()
+	chosen, err := all.Select(backend.Ask{System: runtime.GOOS, Policy: p, Guest: g.kind, Trust: trust})
 	if err != nil {
 		said.Why = err.Error()
 		return said
 	}
-	enforcement, err := e.start(ctx, e.tiers.Starter(chosen.Tier))
+	enforcement, err := tryGuest(ctx, cordon.Options{Policy: p, OneShot: true, Tier: all.Starter(chosen.Tier)}, g, trust)
 	if err != nil {
 		said.Why = err.Error()
 		return said
 	}
-	said.Trust, said.Tier = chosen.Trust, chosen.Tier
-	said.Why = fmt.Sprintf("made for %s code", e.tiers.MadeFor(chosen.Tier))
+	said.Trust, said.Tier, said.Enforcement = chosen.Trust, chosen.Tier, &enforcement
+	said.Why = fmt.Sprintf("made for %s code", all.MadeFor(chosen.Tier))
 	if chosen.ThirdParty != "" {
 		said.Why += ", and allowed by the policy's third_party"
 	}
-	enforcement.Tier, enforcement.ThirdParty = chosen.Tier, chosen.ThirdParty
-	if kind == policy.GuestCall {
-		enforcement.Walls = maps.Clone(enforcement.Walls)
-		enforcement.Walls[policy.WallLanguage] = policy.EnforcedWall(string(policy.LanguageHook))
-	}
-	said.Enforcement = &enforcement
 	return said
 }
 
-// start returns the walls of a tier on this host.
-func (e explainer) start(ctx context.Context, tier policy.Tier) (run.Enforcement, error) {
-	if known, done := e.started[tier]; done {
-		return known.enforcement, known.err
+func tryGuest(ctx context.Context, opts cordon.Options, g idleGuest, trust policy.Trust) (run.Enforcement, error) {
+	runner, err := cordon.NewRunnerContext(ctx, opts)
+	if err != nil {
+		return run.Enforcement{}, err
 	}
-	var s startedTier
-	runner, err := cordon.NewRunnerContext(ctx, cordon.Options{Policy: e.policy, OneShot: true, Tier: tier})
-	if err == nil {
-		s.enforcement = runner.Enforcement()
-		err = runner.Close()
-	}
-	s.err = err
-	e.started[tier] = s
-	return s.enforcement, s.err
+	result, err := g.run(ctx, runner, trust)
+	return result.Enforcement, errors.Join(err, runner.Close())
 }
 
 func formatExplanations(w io.Writer, all []explanation, width int) error {

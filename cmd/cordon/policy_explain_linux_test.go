@@ -5,44 +5,39 @@ import (
 	"testing"
 
 	"github.com/cordon-sandbox/cordon"
-	"github.com/cordon-sandbox/cordon/internal/tiers"
 	"github.com/cordon-sandbox/cordon/policy"
-	"github.com/cordon-sandbox/cordon/run"
 )
 
-// What is explained is what a Result then reports.
+// What is explained of a kind of guest is what later Results report, or the reason why there
+// are none.
 func TestExplainedWallsAreThoseOfARun(t *testing.T) {
-	p := policy.Policy{Trust: policy.TrustPlatform, ThirdParty: policy.TierProcess}
-	runner, err := cordon.NewRunner(cordon.Options{Policy: p})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer runner.Close()
-	e := explainer{policy: p, tiers: tiers.All(), started: map[policy.Tier]startedTier{}}
-	for _, trust := range policy.Trusts() {
-		for kind, try := range map[policy.Guest]func() (run.Result, error){
-			policy.GuestScript: func() (run.Result, error) {
-				return runner.Run(t.Context(), run.Request{Script: run.Script{Source: "pass"}, Trust: trust})
-			},
-			policy.GuestCall: func() (run.Result, error) {
-				hook, err := runner.OpenHook(t.Context(), run.HookSpec{Script: "def f(): pass", Trust: trust})
-				if err != nil {
-					return run.Result{}, err
-				}
-				defer hook.Close()
-				return hook.CallFunction(t.Context(), "f")
-			},
-			policy.GuestCommand: func() (run.Result, error) {
-				return runner.Run(t.Context(), run.Request{Command: run.Command{Args: []string{"true"}}, Trust: trust})
-			},
-		} {
-			explained := e.explain(t.Context(), kind, trust)
-			result, err := try()
+	for name, p := range map[string]policy.Policy{
+		"as it comes":    {Trust: policy.TrustPlatform},
+		"exception":      {Trust: policy.TrustPlatform, ThirdParty: policy.TierProcess},
+		"network":        {Trust: policy.TrustPlatform, AllowNet: []string{"example.com:443"}},
+		"language rules": {Trust: policy.TrustPlatform, Require: []policy.Wall{policy.WallLanguage}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			runner, err := cordon.NewRunner(cordon.Options{Policy: p})
 			if err != nil {
-				t.Errorf("%s of %s: %v", kind, trust, err)
-			} else if explained.Enforcement == nil || !reflect.DeepEqual(*explained.Enforcement, result.Enforcement) {
-				t.Errorf("%s of %s\nexplained %+v\nreported  %+v", kind, trust, explained.Enforcement, result.Enforcement)
+				t.Fatal(err)
 			}
-		}
+			defer runner.Close()
+			for _, trust := range policy.Trusts() {
+				for _, guest := range idleGuests {
+					explained := explain(t.Context(), p, guest, trust)
+					result, err := guest.run(t.Context(), runner, trust)
+					switch {
+					case err != nil:
+						if explained.Enforcement != nil || explained.Why != err.Error() {
+							t.Errorf("%s of %s\nexplained %+v\nrefused   %v", guest.kind, trust, explained, err)
+						}
+					case explained.Enforcement == nil || !reflect.DeepEqual(*explained.Enforcement, result.Enforcement):
+						t.Errorf("%s of %s\nexplained %+v\nreported  %+v", guest.kind, trust, explained, result.Enforcement)
+					}
+				}
+			}
+		})
 	}
 }

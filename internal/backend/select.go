@@ -37,6 +37,9 @@ func (ts Tiers) Select(a Ask) (Choice, error) {
 	if err := ts.fits(a.Guest, a.Tier); err != nil {
 		return Choice{}, err
 	}
+	if python := a.Guest == policy.GuestScript || a.Guest == policy.GuestCall; a.Policy.Restricts() && !python {
+		return Choice{}, run.Errorf(run.Invalid, "the policy requires the language rules of all code, and only scripts and hooks can go by them")
+	}
 	trust, err := a.origin()
 	if err != nil {
 		return Choice{}, err

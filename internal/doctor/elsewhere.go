@@ -78,8 +78,8 @@ func notes(system string) []string {
 	return nil
 }
 
-// probeCommand is a program that every host of a system has, and that does nothing.
-func probeCommand(system string) []string {
+// IdleCommand is a program that every host of a system has, and that does nothing.
+func IdleCommand(system string) []string {
 	if system == "windows" {
 		return []string{"hostname"}
 	}

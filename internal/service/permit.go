@@ -99,12 +99,12 @@ func (s *Service) permitHook(who token.Caller, h run.HookSpec) (permitted run.Ho
 		return h, run.Errorf(run.Forbidden, "trust %q is more than the policy grants: leave it out, or ask the operator to set trust: platform in the policy of the service", h.Trust)
 	}
 	if allowed := who.Ceiling.Tiers; len(allowed) > 0 {
-		tier := policy.TierProcess
-		if h.Trust == policy.TrustPlatform {
-			tier = policy.TierHook
+		chosen, err := tiers.All().Select(backend.Ask{System: runtime.GOOS, Policy: s.policy, Guest: policy.GuestCall, Trust: h.Trust})
+		if err != nil {
+			return h, err
 		}
-		if !slices.Contains(allowed, tier) {
-			return h, run.Errorf(run.Forbidden, "a hook with trust %q needs tier %q, which is not allowed for %s: it has %s", h.Trust.OrUser(), tier, who.Name, listOf(allowed))
+		if !slices.Contains(allowed, chosen.Tier) {
+			return h, run.Errorf(run.Forbidden, "a hook with trust %q needs tier %q, which is not allowed for %s: it has %s", chosen.Trust, chosen.Tier, who.Name, listOf(allowed))
 		}
 	}
 	all := func(l policy.Limits) policy.Limits { return l }
