@@ -85,17 +85,34 @@ func TestPackage(t *testing.T) {
 func TestOtherPythons(t *testing.T) {
 	hosttest.Slow(t, "it tests only Python code")
 	hosttest.NeedsExtra(t, hosttest.OtherPythons)
-	venv := environment(t, "CORDON_TEST_PYTEST")
-	packages, err := filepath.Glob(filepath.Join(venv, "lib", "python3*", "site-packages"))
-	if err != nil || len(packages) != 1 {
-		t.Fatalf("%q, %v", packages, err)
-	}
+	packages := sitePackages(t)
 	for _, p := range pythons(t) {
 		t.Run(p.String(), func(t *testing.T) {
 			t.Parallel()
-			pytest(t, p.Path, packages[0], "-m", "not load", "--ignore=tests/test_install.py", "--ignore=tests/test_adapters.py", "--ignore=src/cordon/adapters")
+			pytest(t, p.Path, packages, "-m", "not load", "--ignore=tests/test_install.py", "--ignore=tests/test_adapters.py", "--ignore=src/cordon/adapters")
 		})
 	}
+}
+
+// TestLocks runs on every version: each looks for signals in its own places.
+func TestLocks(t *testing.T) {
+	hosttest.Slow(t, "it tests only Python code")
+	hosttest.NeedsExtra(t, hosttest.OtherPythons)
+	packages := sitePackages(t)
+	for _, p := range allPythons(t) {
+		t.Run(p.String(), func(t *testing.T) {
+			pytest(t, p.Path, packages, "tests/test_locks.py")
+		})
+	}
+}
+
+// sitePackages is where the environment has pytest.
+func sitePackages(t *testing.T) string {
+	packages, err := filepath.Glob(filepath.Join(environment(t, "CORDON_TEST_PYTEST"), "lib", "python3*", "site-packages"))
+	if err != nil || len(packages) != 1 {
+		t.Fatalf("%q, %v", packages, err)
+	}
+	return packages[0]
 }
 
 // TestInstall installs the package into fresh environments: from its source, and from
@@ -117,6 +134,15 @@ func TestAdapters(t *testing.T) {
 // pythons returns the oldest and the newest CPython apart from that of the environment; in
 // a long run it returns all.
 func pythons(t *testing.T) []interpreter.Interpreter {
+	all := allPythons(t)
+	if len(all) > 2 && !hosttest.Long() {
+		return []interpreter.Interpreter{all[0], all[len(all)-1]}
+	}
+	return all
+}
+
+// allPythons returns them from the oldest to the newest.
+func allPythons(t *testing.T) []interpreter.Interpreter {
 	candidates := filepath.SplitList(os.Getenv("CORDON_TEST_PYTHONS"))
 	if len(candidates) == 0 {
 		home, err := os.UserHomeDir()
@@ -138,9 +164,6 @@ func pythons(t *testing.T) []interpreter.Interpreter {
 		}
 	}
 	slices.SortFunc(all, func(a, b interpreter.Interpreter) int { return cmp.Compare(a.Version[1], b.Version[1]) })
-	if len(all) > 2 && !hosttest.Long() {
-		return []interpreter.Interpreter{all[0], all[len(all)-1]}
-	}
 	return all
 }
 

@@ -103,10 +103,11 @@ def test_where_nothing_can_run_the_factory_says_why(monkeypatch, tmp_path, polic
         create_sandbox()
 
 
-def test_a_second_sandbox_is_not_tried_again(monkeypatch, sandbox):
-    create_sandbox()
-    monkeypatch.setattr(sandbox._transport, "ask", lambda *_, **__: pytest.fail("a second trial"))
-    create_sandbox()
+@pytest.mark.parametrize("timeout", [1, 120], ids=["within the maxima", "above them"])
+def test_a_second_sandbox_is_not_tried_again(monkeypatch, sandbox, timeout):
+    first = create_sandbox(timeout=timeout)
+    monkeypatch.setattr((first._own or sandbox)._transport, "ask", lambda *_, **__: pytest.fail("a second trial"))
+    create_sandbox(timeout=timeout)
 
 
 def test_policy_of_another_operator_decides(monkeypatch, tmp_path, sandbox):

@@ -72,15 +72,6 @@ class Sandbox:
         self._about = "local"
         self._transport, self._release = _share(key)
 
-    #: Whether a script ran.
-    _tried = False
-
-    def _try(self) -> None:
-        """Runs an empty script, once, and raises the reason if none can run."""
-        if not self._tried:
-            self._transport.ask({"script": "pass"}, brief=True)
-            self._tried = True
-
     def run(
         self,
         script: str,

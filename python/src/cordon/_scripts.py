@@ -95,7 +95,7 @@ def create_sandbox(
     """Returns a sandbox for scripts. The limits are seconds, bytes and seconds of CPU time, or
     text like "500ms" and "64MiB". Where no script can run, this raises the reason."""
     sandbox = SubprocessSandbox(timeout, memory_limit, cpu_limit)
-    (sandbox._own or default())._try()
+    (sandbox._own or default())._transport.try_out()
     return sandbox
 
 

@@ -40,6 +40,15 @@ class Transport:
     async def call_async(self, hook: HookSource, call: Dict[str, Any], brief: bool = False) -> Answer:
         raise NotImplementedError
 
+    #: Whether an empty script ran.
+    _tried = False
+
+    def try_out(self) -> None:
+        """Runs an empty script, once, and raises the reason if none can run."""
+        if not self._tried:
+            self.ask({"script": "pass"}, brief=True)
+            self._tried = True
+
     def close(self) -> None:
         raise NotImplementedError
 
