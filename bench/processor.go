@@ -11,10 +11,14 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
+// shortTurn has a chance to run at full speed throughout: on a shared machine the processor
+// changes its speed by half within a second.
+const shortTurn = time.Second / 10
+
 // program defines work(), which keeps a processor busy.
 type program struct {
 	name string
-	// size makes it take a bit more than a tenth of a second on a machine of 2025.
+	// size makes it take a bit more than shortTurn on a machine of 2025.
 	size int
 	work string // a format, for the size
 }
@@ -64,11 +68,10 @@ wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
 `
 
 // processor compares the speed of long scripts behind the walls with the same interpreter
-// without walls. It takes many short turns: on a shared machine the processor changes its speed
-// by half within a second, and only a short turn has a chance to run at full speed throughout.
+// without walls.
 func (b *bench) processor(ctx context.Context, t *table) error {
 	for _, p := range programs {
-		in, out, err := b.compare(ctx, p, 100, time.Second/10, b.inside, b.outside)
+		in, out, err := b.compare(ctx, p, 100, shortTurn, b.inside, b.outside)
 		if err != nil {
 			return err
 		}
@@ -96,7 +99,7 @@ type side func(ctx context.Context, source string) (times, string, error)
 
 // compare does the work of a program on both sides, in turns that take this long.
 func (b *bench) compare(ctx context.Context, p program, turns int, long time.Duration, inside, outside side) (in, out times, err error) {
-	size := b.few(p.size*int(long/(time.Second/10)), p.size/2)
+	size := b.few(p.size*int(long/shortTurn), p.size/2)
 	for {
 		in, out, err = takeTurns(ctx, fmt.Sprintf(p.work, size), b.few(turns, 1), inside, outside)
 		if err != nil {

@@ -179,8 +179,7 @@ func (r *report) finish() {
 	slices.SortFunc(leaves, func(a, b test) int {
 		return cmp.Or(cmp.Compare(r.ended[b], r.ended[a]), strings.Compare(a.pkg, b.pkg), strings.Compare(a.name, b.name))
 	})
-	// The log of a test program has no times.
-	if n := min(slowest, len(leaves)); n > 1 && r.ended[leaves[0]] > 0 {
+	if n := min(slowest, len(leaves)); n > 1 {
 		fmt.Fprintf(r.w, "\nthe slowest %d of %d tests:\n", n, len(leaves))
 		for _, t := range leaves[:n] {
 			fmt.Fprintf(r.w, "%8.2fs  %s %s\n", r.ended[t], strings.TrimPrefix(t.pkg, module), t.name)
