@@ -106,8 +106,8 @@ var idleGuests = []idleGuest{
 		if err != nil {
 			return run.Result{}, err
 		}
-		defer hook.Close()
-		return hook.CallFunction(ctx, "f")
+		result, err := hook.CallFunction(ctx, "f")
+		return result, errors.Join(err, hook.Close())
 	}},
 	{policy.GuestCommand, func(ctx context.Context, r *cordon.Runner, trust policy.Trust) (run.Result, error) {
 		return r.Run(ctx, run.Request{Command: run.Command{Args: doctor.IdleCommand(runtime.GOOS)}, Trust: trust})
@@ -117,8 +117,8 @@ var idleGuests = []idleGuest{
 		if err != nil {
 			return run.Result{}, err
 		}
-		defer module.Close()
-		return r.Run(ctx, run.Request{Module: run.ModuleRun{Module: module}, Trust: trust})
+		result, err := r.Run(ctx, run.Request{Module: run.ModuleRun{Module: module}, Trust: trust})
+		return result, errors.Join(err, module.Close())
 	}},
 }
 
