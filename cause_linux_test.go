@@ -50,7 +50,7 @@ func TestThirdPartyScripts(t *testing.T) {
 	r := newRunner(t, cordon.Options{})
 	for _, tier := range []policy.Tier{"", policy.TierJail} {
 		_, err := r.Run(t.Context(), run.Request{Script: run.Script{Source: "1"}, Trust: policy.TrustThirdParty, Tier: tier})
-		if !errors.Is(err, run.ErrUnsupported) || !strings.Contains(err.Error(), "runs commands") || strings.Contains(err.Error(), "not available") {
+		if !errors.Is(err, run.ErrUnsupported) || !strings.Contains(err.Error(), "jail (commands)") || strings.Contains(err.Error(), "not available") {
 			t.Errorf("%q: %v", tier, err)
 		}
 	}
