@@ -20,8 +20,11 @@ class Interrupt(BaseException):
 def interrupts():
     """Raises Interrupt a little later, in the work that is done until then."""
 
+    armed = False
+
     def raise_it(number, frame):
-        raise Interrupt
+        if armed:  # a signal may be handled long after it arrived
+            raise Interrupt
 
     before = signal.signal(signal.SIGALRM, raise_it)
     chance = random.Random(6)
@@ -34,11 +37,14 @@ def interrupts():
             work()
 
     def during(work):
+        nonlocal armed
         try:
+            armed = True
             try:
                 signal.setitimer(signal.ITIMER_REAL, chance.uniform(1e-6, 1e-4))
                 repeat(work)
             finally:
+                armed = False
                 signal.setitimer(signal.ITIMER_REAL, 0)
         except Interrupt:
             pass
