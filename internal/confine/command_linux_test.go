@@ -179,7 +179,7 @@ func TestLongCommandLine(t *testing.T) {
 	if want := strings.Join(argv[1:], " ") + "\n"; text != want || end.Status == nil || *end.Status != 0 {
 		t.Errorf("%d bytes, want %d: %+v", len(text), len(want), end)
 	}
-	if err := (&Process{Control: -1, setup: sentOrder{calls: orderBase}}).Execute("/bin/echo", []string{strings.Repeat("x", maxOrder)}, nil); !errors.Is(err, ErrLongOrder) {
+	if err := (&Init{Control: -1, setup: sentOrder{calls: orderBase}}).Execute("/bin/echo", []string{strings.Repeat("x", maxOrder)}, nil); !errors.Is(err, ErrLongOrder) {
 		t.Errorf("more than an init takes: %v", err)
 	}
 }

@@ -89,6 +89,8 @@ const (
 	// namespace also has the Landlock ruleset of the command.
 	initControlFD = 3
 	rulesetFD     = initControlFD + 1
+	// NestedControlFD is that of an init that another program starts: see ControlNested.
+	NestedControlFD = initControlFD
 	// initFD and firstGiftFD are used while the sandbox of a command is built.
 	initFD      = 1021
 	firstGiftFD = 1015

@@ -5,8 +5,11 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"os"
+	"sync/atomic"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -88,11 +91,55 @@ func OpenInit() (int, error) {
 	return readFD, nil
 }
 
+// Init is the Runner's end of a conversation with an init.
+type Init struct {
+	// Control is our end of a SOCK_SEQPACKET pair; the program uses the other
+	// end as ControlFD.
+	Control int
+
+	program *program   // nil if another program started the init
+	late    *lateWalls // nil if all walls stand before the init has an order
+	nested  bool       // the child reports that it waits for the command
+	ordered atomic.Bool
+	// setup and command are the orders of prepareCommand and of Execute.
+	setup, command sentOrder
+}
+
+// ControlNested begins the conversation with an init that another program starts, as the
+// first process of a sandbox of its own, with the other end of the socket as
+// NestedControlFD. It waits until that init takes a command. The error is io.EOF if no
+// process holds the other end any more.
+func ControlNested(control int, most time.Duration) (*Init, error) {
+	p := &Init{Control: control, nested: true}
+	if err := p.prepareCommand(); errors.Is(err, unix.EPIPE) {
+		return nil, io.EOF
+	} else if err != nil {
+		return nil, err
+	}
+	timeout := unix.NsecToTimeval(int64(most))
+	if err := unix.SetsockoptTimeval(control, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &timeout); err != nil {
+		return nil, fmt.Errorf("control socket: %w", err)
+	}
+	data := make([]byte, 64)
+	n, _, err := p.receive(data, nil)
+	if err != nil {
+		return nil, fmt.Errorf("control socket: %w", err)
+	}
+	if n == 0 {
+		return nil, io.EOF
+	}
+	if step, errno, _ := p.callFailure(data[:n]); step != "" {
+		return nil, setupError(step, errno, false)
+	}
+	timeout = unix.Timeval{}
+	return p, unix.SetsockoptTimeval(control, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &timeout)
+}
+
 // ErrLongOrder means that the arguments are longer than any program can have.
 var ErrLongOrder = errors.New("the command line is too long")
 
 // Execute makes the waiting child of a sandbox's init execute a program.
-func (p *Process) Execute(program string, argv, env []string) error {
+func (p *Init) Execute(program string, argv, env []string) error {
 	o := &order{base: p.setup.end(), data: make([]byte, moreCalls, moreCalls+1024)}
 	path, arguments, environment := o.text(program), o.texts(argv), o.texts(env)
 	if o.base+uint64(len(o.data)) > orderBase+maxOrder {
@@ -110,10 +157,13 @@ func (p *Process) Execute(program string, argv, env []string) error {
 }
 
 // prepareCommand lets the init fork. The child sets up what is missing, and waits for Execute.
-func (p *Process) prepareCommand() error {
+func (p *Init) prepareCommand() error {
 	o := &order{base: orderBase, data: make([]byte, orderHead, 1024)}
 	if p.late != nil {
 		p.late.add(o)
+	}
+	if p.nested {
+		o.call("hand over", unix.SYS_WRITE, initControlFD, o.add(readyMark), 1)
 	}
 	o.align()
 	calls := orderBase + uint64(len(o.data))
@@ -126,7 +176,7 @@ func (p *Process) prepareCommand() error {
 	return p.sendParts(o.data)
 }
 
-func (p *Process) sendParts(data []byte) error {
+func (p *Init) sendParts(data []byte) error {
 	for len(data) > 0 {
 		part := data[:min(len(data), orderPart)]
 		if err := unix.Send(p.Control, part, unix.MSG_NOSIGNAL); errors.Is(err, unix.EINTR) {
@@ -233,7 +283,7 @@ func (s sentOrder) end() uint64 { return s.calls + uint64(len(s.steps))*orderCal
 
 // callFailure parses the message of a child whose call failed. last says that it was the one
 // that executes the command.
-func (p *Process) callFailure(message []byte) (step string, errno syscall.Errno, last bool) {
+func (p *Init) callFailure(message []byte) (step string, errno syscall.Errno, last bool) {
 	if len(message) != 16 {
 		return "", 0, false
 	}

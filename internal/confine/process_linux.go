@@ -2,7 +2,6 @@ package confine
 
 import (
 	"sync"
-	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 )
@@ -10,15 +9,7 @@ import (
 // Process is a program behind its walls, with its control socket.
 type Process struct {
 	Pid int
-	// Control is our end of a SOCK_SEQPACKET pair; the program uses the other
-	// end as ControlFD.
-	Control int
-
-	program *program
-	late    *lateWalls // nil if all walls stand before the init has an order
-	ordered atomic.Bool
-	// setup and command are the orders of prepareCommand and of Execute.
-	setup, command sentOrder
+	Init
 
 	mu     sync.Mutex // prevents a signal to a reaped pid
 	reaped bool
@@ -40,10 +31,6 @@ func (p *Process) Kill() {
 		_ = unix.Kill(p.Pid, signal) // ESRCH: it is a zombie
 	}
 }
-
-// Failure parses the first message on Control if it reports a wall that could not be set
-// up.
-func (p *Process) Failure(message []byte) (*SetupError, bool) { return p.program.failure(message) }
 
 // Wait returns when the process has ended.
 func (p *Process) Wait() (unix.WaitStatus, unix.Rusage) {

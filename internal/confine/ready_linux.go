@@ -101,7 +101,16 @@ func (p *Process) receiveHandles(want []*int, handles *Handles) error {
 	return nil
 }
 
-func (p *Process) receive(data, rights []byte) (n, size int, err error) {
+// Failure parses the first message on Control if it reports a wall that could not be set
+// up.
+func (p *Init) Failure(message []byte) (*SetupError, bool) {
+	if p.program == nil {
+		return nil, false
+	}
+	return p.program.failure(message)
+}
+
+func (p *Init) receive(data, rights []byte) (n, size int, err error) {
 	for {
 		n, size, _, _, err = unix.Recvmsg(p.Control, data, rights, unix.MSG_CMSG_CLOEXEC)
 		// A reset means that the child ended before it read everything. What it sent is
@@ -132,7 +141,7 @@ type CommandEnd struct {
 // End waits for the command to end. A SetupError names one of the last steps, after the
 // walls. The init's message need not be verified: a guest that could forge it could just
 // as well end in that way.
-func (p *Process) End() (CommandEnd, error) {
+func (p *Init) End() (CommandEnd, error) {
 	var end CommandEnd
 	data := make([]byte, 64)
 	for {

@@ -96,7 +96,7 @@ func cloneAndWatch(namespaces uintptr, build func(parting int) *program, meanwhi
 		return nil, err
 	}
 	p := build(parting)
-	process := &Process{program: p, ended: make(chan struct{})}
+	process := &Process{Init: Init{program: p}, ended: make(chan struct{})}
 	cloned := make(chan syscall.Errno, 1)
 	syscall.ForkLock.Lock()
 	go func() {

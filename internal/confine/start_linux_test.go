@@ -213,7 +213,7 @@ func TestForkWaitsUntilChildClosedDescriptors(t *testing.T) {
 
 	syscall.ForkLock.Lock() // as during a fork
 	executed := make(chan error)
-	go func() { executed <- (&Process{Control: -1}).Execute("/bin/true", nil, nil) }()
+	go func() { executed <- (&Init{Control: -1}).Execute("/bin/true", nil, nil) }()
 	select {
 	case <-executed:
 		t.Error("a command is executed while a fork is under way")
