@@ -31,6 +31,7 @@ type attempt struct {
 
 var attempts = map[seccomp.Profile][]attempt{
 	seccomp.Script: scriptAttempts, seccomp.Command: commandAttempts, seccomp.Watched: watchedAttempts, seccomp.Shared: sharedAttempts, seccomp.Unscoped: unscopedAttempts,
+	seccomp.GVisor: gvisorAttempts,
 }
 
 var scriptAttempts = []attempt{
@@ -176,6 +177,27 @@ var unscopedAttempts = []attempt{
 	{"pidfd_open", unix.SYS_PIDFD_OPEN, [3]uintptr{1}, unix.EPERM},
 	{"setsid", unix.SYS_SETSID, [3]uintptr{}, unix.EPERM},
 	{"setpgid", unix.SYS_SETPGID, [3]uintptr{}, unix.EPERM},
+}
+
+var gvisorAttempts = []attempt{
+	{"clone, namespaces, high bit", unix.SYS_CLONE, [3]uintptr{unix.CLONE_NEWUSER | 1<<36}, unix.EPERM},
+	{"clone, a cgroup namespace", unix.SYS_CLONE, [3]uintptr{unix.CLONE_NEWCGROUP}, unix.EPERM},
+	{"clone3", unix.SYS_CLONE3, [3]uintptr{}, unix.ENOSYS},
+	{"mount", unix.SYS_MOUNT, [3]uintptr{0, 0}, unix.EFAULT},
+	{"umount2", unix.SYS_UMOUNT2, [3]uintptr{0}, unix.EFAULT},
+	{"chroot", unix.SYS_CHROOT, [3]uintptr{0}, unix.EFAULT},
+	{"ptrace attach", unix.SYS_PTRACE, [3]uintptr{unix.PTRACE_ATTACH, 1 << 30}, unix.ESRCH},
+	{"ptrace peek", unix.SYS_PTRACE, [3]uintptr{unix.PTRACE_PEEKTEXT, 1 << 30}, unix.EPERM},
+	{"ptrace poke", unix.SYS_PTRACE, [3]uintptr{unix.PTRACE_POKEDATA, 1 << 30}, unix.EPERM},
+	{"process_vm_readv", unix.SYS_PROCESS_VM_READV, [3]uintptr{1 << 30}, unix.EPERM},
+	{"unshare", unix.SYS_UNSHARE, [3]uintptr{unix.CLONE_NEWUSER}, unix.EPERM},
+	{"setns", unix.SYS_SETNS, [3]uintptr{1000}, unix.EPERM},
+	{"open_tree", unix.SYS_OPEN_TREE, [3]uintptr{0}, unix.EPERM},
+	{"move_mount", unix.SYS_MOVE_MOUNT, [3]uintptr{0}, unix.EPERM},
+	{"bpf", unix.SYS_BPF, [3]uintptr{}, unix.EPERM},
+	{"io_uring_setup", unix.SYS_IO_URING_SETUP, [3]uintptr{1}, unix.ENOSYS},
+	{"ioctl NOTIF_ADDFD", unix.SYS_IOCTL, [3]uintptr{1000, 0x40182103}, unix.EPERM},
+	{"memfd_create", unix.SYS_MEMFD_CREATE, [3]uintptr{}, unix.EFAULT},
 }
 
 func attemptAll(profile seccomp.Profile) {

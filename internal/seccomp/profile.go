@@ -21,10 +21,13 @@ const (
 	Shared Profile = "shared"
 	// Unscoped is Shared where Landlock does not restrict signals.
 	Unscoped Profile = "unscoped"
+	// GVisor is for gVisor's program runsc around a guest of its own. It relies on what
+	// Command relies on.
+	GVisor Profile = "gvisor"
 )
 
 // Profiles lists all profiles.
-func Profiles() []Profile { return []Profile{Script, Command, Watched, Shared, Unscoped} }
+func Profiles() []Profile { return []Profile{Script, Command, Watched, Shared, Unscoped, GVisor} }
 
 // RulesOf returns the allowlist of a profile. Calls that it does not name are denied. An
 // unknown profile has no rules, so every call is denied.
@@ -40,6 +43,8 @@ func RulesOf(profile Profile) []Group {
 		return sharedRules(true)
 	case Unscoped:
 		return sharedRules(false)
+	case GVisor:
+		return gvisorRules()
 	}
 	return nil
 }
@@ -52,7 +57,7 @@ func Hot(profile Profile) []string {
 	switch profile {
 	case Script:
 		return []string{"ioctl", "fcntl", "kill"}
-	case Command, Watched, Shared, Unscoped:
+	case Command, Watched, Shared, Unscoped, GVisor:
 		return []string{"openat", "ioctl", "fcntl"}
 	}
 	return nil

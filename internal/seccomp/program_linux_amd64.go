@@ -31,3 +31,9 @@ var unscopedNotify string
 
 //go:embed program/unscoped-amd64-errno.bin
 var unscopedErrno string
+
+//go:embed program/gvisor-amd64-notify.bin
+var gvisorNotify string
+
+//go:embed program/gvisor-amd64-errno.bin
+var gvisorErrno string

@@ -15,4 +15,6 @@ const (
 
 	unscopedNotify = ""
 	unscopedErrno  = ""
+	gvisorNotify   = ""
+	gvisorErrno    = ""
 )

@@ -52,6 +52,8 @@ func Program(profile Profile, mode Mode) ([]byte, error) {
 		notify, errno = sharedNotify, sharedErrno
 	case Unscoped:
 		notify, errno = unscopedNotify, unscopedErrno
+	case GVisor:
+		notify, errno = gvisorNotify, gvisorErrno
 	default:
 		return nil, fmt.Errorf("seccomp: unknown profile %q (want one of %q)", profile, Profiles())
 	}

@@ -246,10 +246,18 @@ var (
 	}
 )
 
+// gvisorNeeds are the calls with which runsc builds its own sandbox.
+var gvisorNeeds = []string{"mount", "umount2", "pivot_root", "chroot", "ptrace", "seccomp"}
+
+func without(all, some []string) []string {
+	return slices.DeleteFunc(slices.Clone(all), func(call string) bool { return slices.Contains(some, call) })
+}
+
 func TestNeverAllowed(t *testing.T) {
 	never := map[seccomp.Profile][]string{
 		seccomp.Script: scriptNever, seccomp.Command: commandNever, seccomp.Watched: append(commandNever, "memfd_create"),
 		seccomp.Shared: slices.Concat(commandNever, sharedNever), seccomp.Unscoped: slices.Concat(commandNever, sharedNever, unscopedNever),
+		seccomp.GVisor: without(commandNever, gvisorNeeds),
 	}
 	inEachProfile(t, func(t *testing.T, profile seccomp.Profile) {
 		all := machines(t, profile)
