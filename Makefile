@@ -23,7 +23,7 @@
 #                          all: fail if an extra is missing, as make test-all does;
 #                          unset: run them if their extra is installed. The extras are
 #                          Wine, Node.js with other projects' clients, agent frameworks,
-#                          clang for WASI and CPython for WebAssembly
+#                          gVisor, clang for WASI and CPython for WebAssembly
 #   CORDON_TEST_LONG=1     test all of the corpora: every file of CPython's own tests, every
 #                          script on every CPython, the chart, the agents; see test-long
 #   CORDON_REQUIRE_HOST=1  fail a test if the host lacks something, instead of skipping it;
@@ -41,7 +41,7 @@ HOSTS      ?=
 BUILD := CGO_ENABLED=0 go build -trimpath -ldflags '-s -w'
 
 .DEFAULT_GOAL := help
-.PHONY: help run build python-wasm wheel release test test-all test-long race check lint api api-update cross bench soak fuzz wine kernels picture generate fmt clean
+.PHONY: help run build python-wasm runsc wheel release test test-all test-long race check lint api api-update cross bench soak fuzz wine kernels picture generate fmt clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -67,6 +67,10 @@ python-wasm: ## build bin/python-wasm.zip
 	@scripts/setup python-wasm
 	scripts/python-wasm
 
+# gVisor's program, for the tier `gvisor`. It takes minutes once.
+runsc: ## build bin/runsc, beside bin/cordon
+	@scripts/runsc bin
+
 wheel: build ## build the Python package with the binaries in it, in dist/
 	@mkdir -p dist
 	cd python && python3 -c 'import sys; sys.path.insert(0, "backend"); import cordon_build; print("dist/" + cordon_build.build_wheel("../dist"))'
@@ -88,7 +92,7 @@ test: ## run the tests
 	$(call run-tests)
 
 test-all: export CORDON_TEST_EXTRAS = all
-test-all: ## run the tests, and those with Wine, Node.js, frameworks, CPython for WebAssembly
+test-all: ## run the tests, and those with Wine, Node.js, frameworks, gVisor, CPython for WebAssembly
 	$(call run-tests,-complete)
 
 test-long: export CORDON_TEST_EXTRAS = all

@@ -18,6 +18,15 @@ type Program struct {
 // which it could write.
 func (p Program) In(g Guests) (dir string, held bool) { return g.Hold(filepath.ToSlash(p.Path), p.met) }
 
+// ProgramAt returns the program with this absolute path.
+func ProgramAt(path string) (Program, error) {
+	p, err := follow(path)
+	if err == nil && !isProgram(p.Path) {
+		err = fmt.Errorf("%s is not a program", path)
+	}
+	return p, err
+}
+
 // FindProgram searches for a program along PATH. Unlike exec.LookPath it skips relative
 // entries and programs that a guest could have put there. It resolves all links, so that
 // none can change before the program is started.

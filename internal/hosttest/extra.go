@@ -1,6 +1,7 @@
 package hosttest
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -24,6 +25,7 @@ const (
 	Wine            Extra = "Wine"                                  // the directory of the prefix
 	Groff           Extra = "groff"                                 // the program
 	APIDiff         Extra = "apidiff"                               // the program
+	Runsc           Extra = "gVisor's runsc"                        // the program
 	OtherPythons    Extra = "every CPython of this host"            // nothing: it only takes time
 )
 
@@ -50,6 +52,8 @@ func (e Extra) find() string {
 		return os.Getenv("CORDON_TEST_FRAMEWORKS")
 	case Wine:
 		return os.Getenv("CORDON_TEST_WINE")
+	case Runsc:
+		return cmp.Or(os.Getenv("CORDON_RUNSC"), inCache("runsc", "runsc"))
 	case OtherPythons:
 		return "/"
 	}
