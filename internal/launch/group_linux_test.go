@@ -70,6 +70,8 @@ func (unconfinedLauncher) Walls(launch.Access) (map[policy.Wall]policy.WallStatu
 	return map[policy.Wall]policy.WallStatus{policy.WallSeatbelt: policy.EnforcedWall("a lie, for tests"), policy.WallRlimit: policy.EnforcedWall(""), policy.WallEnvironment: policy.EnforcedWall("")}, nil
 }
 
+func (unconfinedLauncher) ChannelName(channel *os.File) string { return launch.ChannelName(channel) }
+
 func (unconfinedLauncher) System() launch.System { return launch.System{} }
 
 func (unconfinedLauncher) Start(o launch.Order) (launch.Process, error) {

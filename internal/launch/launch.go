@@ -24,6 +24,8 @@ type Launcher interface {
 	Walls(Access) (map[policy.Wall]policy.WallStatus, error)
 	// System returns the directories of the host's programs.
 	System() System
+	// ChannelName returns the process's name for the channel of an order.
+	ChannelName(*os.File) string
 	// Start starts a process behind the walls. If a wall fails, it returns an error and
 	// nothing runs. The caller closes the files of the order.
 	Start(Order) (Process, error)
@@ -65,9 +67,8 @@ type Order struct {
 	Dir string
 	// Stdin, Stdout and Stderr are the process's ends of pipes.
 	Stdin, Stdout, Stderr *os.File
-	// Channel is the writing end of another pipe, or nil. On Unix the process has it as
-	// descriptor 3, on Windows with the same handle value as here; [ChannelName]
-	// returns either. No other descriptor or handle is inherited.
+	// Channel is the writing end of another pipe, or nil. The process has it by the name
+	// that [Launcher.ChannelName] returns. No other descriptor or handle is inherited.
 	Channel *os.File
 
 	Access Access

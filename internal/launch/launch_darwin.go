@@ -53,6 +53,9 @@ func (l *seatbeltLauncher) System() System {
 	return System{Directories: seatbelt.SystemDirectories(), Path: seatbelt.Path()}
 }
 
+// ChannelName implements [Launcher].
+func (*seatbeltLauncher) ChannelName(channel *os.File) string { return ChannelName(channel) }
+
 // Start starts a process.
 func (l *seatbeltLauncher) Start(o Order) (Process, error) {
 	command, err := seatbeltCommand(sandboxExec, o)

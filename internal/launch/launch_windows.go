@@ -90,6 +90,9 @@ func (*windowsLauncher) System() System {
 // bareProcess is the committed memory of a program that has just started.
 const bareProcess = 32 * policy.MiB
 
+// ChannelName implements [Launcher].
+func (*windowsLauncher) ChannelName(channel *os.File) string { return ChannelName(channel) }
+
 // Start starts a process with the walls that this host has.
 func (w *windowsLauncher) Start(o Order) (Process, error) {
 	spec := jobobject.Spec{

@@ -25,6 +25,8 @@ func (asOnAMac) Walls(a launch.Access) (map[policy.Wall]policy.WallStatus, error
 	return launch.SeatbeltWalls(a), nil
 }
 
+func (asOnAMac) ChannelName(channel *os.File) string { return launch.ChannelName(channel) }
+
 func (asOnAMac) System() launch.System {
 	return launch.System{Directories: []string{"/usr", "/bin", "/lib", "/lib64"}, Path: []string{"/usr/bin", "/bin"}}
 }

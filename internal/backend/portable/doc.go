@@ -30,6 +30,17 @@ type Options struct {
 	Guests hostpath.Guests
 	// Launcher starts processes behind the system's walls.
 	Launcher launch.Launcher
+	// Tier is that of the scripts; empty means `process`.
+	Tier policy.Tier
+	// Scratch is the private directory of each process, if the launcher makes it and limits
+	// its size; empty means that it is made on the host.
+	Scratch string
+	// Filter is a system call filter that the interpreter installs when it is ready; nil means
+	// none. It must let the interpreter of package script do its work.
+	Filter []byte
+	// AddressSpace says that the interpreter limits its address space to what it has when it
+	// is ready and the memory limit: nothing else limits its memory at once. It needs a Filter.
+	AddressSpace bool
 	// Load is the Runner's; nil means that this is its only tier.
 	Load *backend.Load
 }

@@ -107,7 +107,7 @@ func start(l launch.Launcher, order launch.Order, job backend.Job, withChannel b
 		return g, err
 	}
 	if withChannel {
-		order.Args = append(order.Args, launch.ChannelName(order.Channel))
+		order.Args = append(order.Args, l.ChannelName(order.Channel))
 	}
 	g.process, err = l.Start(order)
 	if !withChannel {

@@ -38,6 +38,8 @@ func newNaked() *naked {
 
 func (n *naked) Walls(launch.Access) (map[policy.Wall]policy.WallStatus, error) { return n.walls, nil }
 
+func (*naked) ChannelName(channel *os.File) string { return launch.ChannelName(channel) }
+
 func (n *naked) System() launch.System {
 	return launch.System{Directories: []string{"/usr", "/bin", "/lib", "/lib64"}, Path: []string{"/usr/bin", "/bin"}}
 }

@@ -45,11 +45,17 @@ func (b *Scripts) opening(kind byte, g guestScript, limits policy.Limits) ([]byt
 		preload = append(append([]string{}, preload...), p.Language.Modules...)
 		path = b.python.TrustedPath() // the rules trust what is imported ahead
 	}
+	memory := 0
+	if b.options.AddressSpace {
+		memory = int(limits.Memory)
+	}
 	opening := wire.AppendFrame(nil, wire.KindProgram, []byte(script.Source()+guestPart))
 	opening, err := wire.AppendListFrame(opening, wire.KindOrder,
 		wire.Field{Name: "path", Value: orEmpty(path)},
 		wire.Field{Name: "preload", Value: orEmpty(preload)},
-		wire.Field{Name: "language", Value: rules})
+		wire.Field{Name: "language", Value: rules},
+		wire.Field{Name: "filter", Value: b.options.Filter},
+		wire.Field{Name: "memory", Value: memory})
 	if err != nil {
 		return nil, run.Errorf(run.Internal, "%w", err)
 	}

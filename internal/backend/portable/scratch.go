@@ -60,6 +60,9 @@ func (s scratch) empty() {
 // size adds up its files. A directory that its guest made inaccessible is made accessible
 // again: its files count too.
 func (s scratch) size() int64 {
+	if s.root == nil {
+		return 0 // the launcher limits it
+	}
 	return sizeIn(s.root.FS(), func(name string, info fs.FileInfo) {
 		if info.IsDir() && info.Mode().Perm()&0o500 != 0o500 {
 			_ = s.root.Chmod(filepath.FromSlash(name), info.Mode().Perm()|0o700) // otherwise its files are not counted

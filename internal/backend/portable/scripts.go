@@ -53,6 +53,9 @@ func NewScripts(ctx context.Context, options Options) (*Scripts, error) {
 	if b.walls, err = options.Launcher.Walls(access); err != nil {
 		return nil, err
 	}
+	if options.Tier != "" {
+		return b, nil // its own walls were checked where they were planned
+	}
 	return b, refuse(options.Policy, b.walls)
 }
 
@@ -107,22 +110,22 @@ func resolved(paths []string) ([]string, error) {
 	return all, nil
 }
 
-// Tier is `process`.
-func (b *Scripts) Tier() policy.Tier { return policy.TierProcess }
+// Tier is `process`, unless the options name another one.
+func (b *Scripts) Tier() policy.Tier { return cmp.Or(b.options.Tier, policy.TierProcess) }
 
 // Interpreter returns the interpreter of the guests.
 func (b *Scripts) Interpreter() interpreter.Interpreter { return b.python }
 
 // Enforcement reports which walls stand. Only Linux reports what they denied.
 func (b *Scripts) Enforcement() run.Enforcement {
-	e := run.Enforcement{Tier: policy.TierProcess, Walls: maps.Clone(b.walls)}
+	e := run.Enforcement{Tier: b.Tier(), Walls: maps.Clone(b.walls)}
 	b.network.report(&e)
 	return e
 }
 
 // Stats returns the tier's metrics. There are no idle workers and no forks.
 func (b *Scripts) Stats() observe.Stats {
-	return observe.Stats{policy.TierProcess: {Busy: b.gate.Busy(), Setups: b.setups.Durations()}}
+	return observe.Stats{b.Tier(): {Busy: b.gate.Busy(), Setups: b.setups.Durations()}}
 }
 
 // Open refuses what this tier cannot run.
@@ -194,12 +197,14 @@ func (b *Scripts) start(ctx context.Context, job backend.Job, kind byte, g guest
 	if err != nil {
 		return result, cause, nil, err
 	}
-	scratch, err := makeScratch()
-	if err != nil {
-		return result, cause, nil, err
+	scratch := scratch{dir: b.options.Scratch}
+	if scratch.dir == "" {
+		if scratch, err = makeScratch(); err != nil {
+			return result, cause, nil, err
+		}
+		defer func() { err = errors.Join(err, scratch.remove()) }()
+		access.Write = []string{scratch.dir}
 	}
-	defer func() { err = errors.Join(err, scratch.remove()) }()
-	access.Write = []string{scratch.dir}
 	proxy, err := b.network.serve()
 	if err != nil {
 		return result, cause, nil, err
