@@ -50,6 +50,9 @@ const (
 // it can access only its own memory and the functions it was given.
 const WallWasm Wall = "wasm"
 
+// WallGVisor is a kernel in user space: the guest's system calls do not reach the host's.
+const WallGVisor Wall = "gvisor"
+
 // Two needs, each of which any of several walls can meet.
 const (
 	WallFilesystem Wall = "filesystem" // mount or landlock; seatbelt; app_container
@@ -66,7 +69,7 @@ func Walls() []Wall {
 
 // OtherWalls lists the walls that are not of Linux's kernel. Reports show them after Walls.
 func OtherWalls() []Wall {
-	return []Wall{WallSeatbelt, WallJobObject, WallToken, WallAppContainer, WallLanguage, WallCommand, WallEgress, WallWasm}
+	return []Wall{WallSeatbelt, WallJobObject, WallToken, WallAppContainer, WallLanguage, WallCommand, WallEgress, WallWasm, WallGVisor}
 }
 
 // Alternatives lists the walls of Linux, any one of which meets w.

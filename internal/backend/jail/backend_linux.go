@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 
@@ -42,6 +43,7 @@ type Backend struct {
 	gate              *backend.Gate
 	ahead             *ahead
 	setups            observe.Histogram // how long building a sandbox took
+	turns             atomic.Uint32     // of the CPUs: see holdToCPUs
 }
 
 var _ backend.Backend = (*Backend)(nil)
@@ -53,6 +55,9 @@ func New(options Options) (*Backend, error) {
 	b := &Backend{options: options.resolved(), init: -1}
 	if b.jail = b.options.Policy.Jail; b.jail == policy.JailAuto {
 		b.jail = policy.JailNative // until the host refuses that: see makePlan
+	}
+	if b.options.Runsc != nil {
+		b.jail = gvisorJail
 	}
 	b.gate = backend.NewGate(b.options.Load)
 	b.ahead = newAhead(b)
@@ -79,7 +84,7 @@ func New(options Options) (*Backend, error) {
 }
 
 func (b *Backend) groupLimits(l policy.Limits) cgroup.Limits {
-	return cgroup.Limits{Memory: int64(l.Memory), Processes: l.Processes + b.ourProcesses()}
+	return cgroup.Limits{Memory: int64(l.Memory + b.ourMemory()), Processes: b.tasks(l)}
 }
 
 // release frees what all commands share.
@@ -95,13 +100,18 @@ func (b *Backend) release() error {
 	return b.groups.Close()
 }
 
-// Tier is `jail`.
-func (b *Backend) Tier() policy.Tier { return policy.TierJail }
+// Tier is `jail`, or `gvisor`.
+func (b *Backend) Tier() policy.Tier {
+	if b.isGVisor() {
+		return policy.TierGVisor
+	}
+	return policy.TierJail
+}
 
 // Enforcement reports the walls of the plan.
 func (b *Backend) Enforcement() run.Enforcement {
 	e := run.Enforcement{
-		Tier: policy.TierJail, Jail: b.jail, Walls: maps.Clone(b.plan.Walls),
+		Tier: b.Tier(), Jail: b.jail, Walls: maps.Clone(b.plan.Walls),
 		ViolationsObserved: b.plan.Seccomp == confine.SeccompNotify,
 	}
 	if watched := b.watched(); len(watched) > 0 && b.plan.Rlimits {
@@ -109,6 +119,9 @@ func (b *Backend) Enforcement() run.Enforcement {
 	}
 	if b.isShared() {
 		e.Walls[policy.WallLandlock] = sharedStatus(e.Walls[policy.WallLandlock])
+	}
+	if b.isGVisor() {
+		e.Jail, e.Walls[policy.WallGVisor] = "", gvisorStatus(b.options.Runsc.Path)
 	}
 	e.Walls[policy.WallCommand] = policy.EnforcedWall("")
 	if b.options.Policy.AllowInterpreters {
@@ -141,7 +154,7 @@ func (b *Backend) Open(ctx context.Context, _ backend.Job) (backend.Sandbox, err
 // Stats returns the tier's metrics. Each command gets new walls; there is no fork
 // server.
 func (b *Backend) Stats() observe.Stats {
-	return observe.Stats{policy.TierJail: {Idle: b.ahead.idleCount(), Busy: b.gate.Busy(), Setups: b.setups.Durations()}}
+	return observe.Stats{b.Tier(): {Idle: b.ahead.idleCount(), Busy: b.gate.Busy(), Setups: b.setups.Durations()}}
 }
 
 // Close ends every command and leaves nothing behind.

@@ -3,6 +3,8 @@ package jail
 import (
 	"slices"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/cordon-sandbox/cordon/internal/confine"
 )
 
@@ -10,7 +12,7 @@ import (
 // program for it. Both get the same namespaces, limits, cgroups, init and watcher.
 type builder interface {
 	// prepare returns what must be set up before the command is executed.
-	prepare(plan confine.Plan, r recipe) (prepared, error)
+	prepare(plan confine.Plan, r recipe, s streams) (prepared, error)
 	// execute returns the program and the arguments that run a command.
 	execute(r recipe, program string, argv []string) (string, []string)
 	// reports says whether the builder writes a report to the last descriptor of
@@ -24,11 +26,24 @@ type builder interface {
 // prepared is how one sandbox is built.
 type prepared struct {
 	plan confine.Plan
-	// command describes the rest. The caller closes the descriptors in its Kept.
+	// command describes the rest.
 	command *confine.Command
 	// private is the command's directory for temporary files; nil if it has its own /tmp.
 	// The caller removes it, also after an error.
 	private *privateDirectory
+	// nested is a sandbox that is built inside; nil means none.
+	nested *nested
+}
+
+// closeKept closes what the sandbox has inherited by now.
+func (p prepared) closeKept() {
+	if p.command == nil {
+		return
+	}
+	for _, fd := range p.command.Kept {
+		unix.Close(fd)
+	}
+	p.command.Kept = nil
 }
 
 // root lists all mounts that a command sees.
@@ -39,7 +54,7 @@ func root(common []confine.Mount, r recipe) []confine.Mount {
 // native builds the sandbox with system calls only.
 type native struct{ filter []byte }
 
-func (n *native) prepare(plan confine.Plan, r recipe) (prepared, error) {
+func (n *native) prepare(plan confine.Plan, r recipe, _ streams) (prepared, error) {
 	plan.Root = root(plan.Root, r)
 	return prepared{plan: plan, command: &confine.Command{
 		Dir: r.dir(confine.Scratch), Scratch: confine.Scratch, Landlock: r.landlock(plan.Landlock, plan.Root), Filter: n.filter,

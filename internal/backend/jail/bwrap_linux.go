@@ -66,7 +66,7 @@ func (b *bwrap) close() {
 	}
 }
 
-func (b *bwrap) prepare(plan confine.Plan, r recipe) (prepared, error) {
+func (b *bwrap) prepare(plan confine.Plan, r recipe, _ streams) (prepared, error) {
 	// The workspace is known only now. A command that may write there must not be able to
 	// replace bubblewrap.
 	if r.workspace.path != "" {

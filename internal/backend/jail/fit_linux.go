@@ -23,7 +23,10 @@ func (b *Backend) probeHost() (err error) {
 	if err := b.features.Grant(slices.Concat(b.options.Policy.Read, b.options.Policy.Write)); err != nil {
 		return run.Wrap(run.Invalid, err)
 	}
-	if b.mounts, err = systemMounts(); err != nil {
+	if b.mounts = b.options.Files; b.mounts == nil {
+		b.mounts, err = systemMounts()
+	}
+	if err != nil {
 		return run.Errorf(run.Internal, "the host's system directories: %w", err)
 	}
 	if b.init, err = confine.OpenInit(); err != nil {
@@ -40,6 +43,11 @@ func (b *Backend) probeHost() (err error) {
 		b.features.Landlock = hostfeature.No("bubblewrap mounts, which Landlock forbids", "jail: native")
 		b.features.Seccomp = hostfeature.Yes("violations are not observed")
 		b.features.SeccompNotify = hostfeature.No("bubblewrap installs filters without a listener", "jail: native")
+	}
+	if b.isGVisor() {
+		b.features.Landlock = hostfeature.No("runsc mounts, which Landlock forbids", "tier jail")
+		b.features.Seccomp = hostfeature.Yes("violations are not observed")
+		b.features.SeccompNotify = hostfeature.No("gVisor needs the only listener that the kernel allows", "tier jail")
 	}
 	return nil
 }
@@ -91,6 +99,9 @@ func (b *Backend) makePlan() (err error) {
 	case policy.JailNative:
 		b.builder = &native{filter}
 		return nil
+	case gvisorJail:
+		b.builder = &gvisor{program: *b.options.Runsc, init: b.init, filter: filter, root: b.plan.Root, script: b.options.Files != nil}
+		return nil
 	case policy.JailLandlock:
 		b.returning.Go(removeStale)
 		b.builder, err = newShared(b.plan, filter, b.mounts, b.granted, b.writable)
@@ -138,6 +149,8 @@ func (b *Backend) profile() seccomp.Profile {
 		return seccomp.Shared
 	case b.isShared():
 		return seccomp.Unscoped
+	case b.isGVisor():
+		return seccomp.GVisor
 	case b.plan.Cgroup:
 		return seccomp.Command
 	}

@@ -13,6 +13,8 @@ package jail
 
 import (
 	"github.com/cordon-sandbox/cordon/internal/backend"
+	"github.com/cordon-sandbox/cordon/internal/confine"
+	"github.com/cordon-sandbox/cordon/internal/hostpath"
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
@@ -23,6 +25,10 @@ type Options struct {
 	Load *backend.Load
 	// OneShot says that there is only one run, so that nothing is kept for the next.
 	OneShot bool
+	// Runsc runs the commands on gVisor, which makes this the tier `gvisor`; nil means no.
+	Runsc *hostpath.Program
+	// Files are the files of the host that commands see; nil means the system's.
+	Files []confine.Mount
 	// Without removes walls. Tests use it to show that each wall matters.
 	Without []policy.Wall
 	// LandlockABI limits which version of Landlock is used; 0 means the kernel's. Tests

@@ -15,8 +15,8 @@ import (
 // pages of files, which the kernel can drop, files in the scratch space, which has its
 // own limit, or the buffers of pipes and sockets.
 type memoryWatch struct {
-	processes processes
-	limit     int64
+	quick, exact func() int64 // an upper bound of what is used, and what is used
+	limit        int64
 	// peak is the largest use that was measured.
 	peak int64
 }
@@ -36,11 +36,11 @@ const (
 // measure reports whether the limit is exceeded, and when to measure again: not before
 // all CPUs together could fill the rest.
 func (w *memoryWatch) measure() (over bool, next time.Duration) {
-	used := sumMemory(w.processes, quickMemory)
+	used := w.quick()
 	pause := time.Duration(0)
 	if used > w.limit {
 		began := time.Now()
-		used = sumMemory(w.processes, proportionalMemory)
+		used = w.exact()
 		pause = exactPause * time.Since(began)
 	}
 	if w.peak = max(w.peak, used); used > w.limit {
@@ -48,6 +48,21 @@ func (w *memoryWatch) measure() (over bool, next time.Duration) {
 	}
 	next = time.Duration(float64(w.limit-used) / fillRate / float64(runtime.NumCPU()) * float64(time.Second))
 	return false, max(memoryEvery, pause, min(next, memoryRarely))
+}
+
+// quickMemory is an upper bound of the memory of all processes, and exactMemory what they use.
+func (p *sandbox) quickMemory() int64 {
+	if p.nested != nil {
+		return p.gvisorMemory()
+	}
+	return sumMemory(p.processes(), quickMemory)
+}
+
+func (p *sandbox) exactMemory() int64 {
+	if p.nested != nil {
+		return p.gvisorMemory()
+	}
+	return sumMemory(p.processes(), proportionalMemory)
 }
 
 // process is one process whose memory is added up.

@@ -63,7 +63,7 @@ func (b *Backend) run(ctx context.Context, job backend.Job) (run.Result, error) 
 	executed, argv := b.builder.execute(r, program, job.Command.Args)
 	disk := newDiskWatch(r.writable(b.options.Policy), job.Limits, p.processes(), p.Scratch)
 	scratch := newScratchWatch(p, job.Limits)
-	if err := p.process.Execute(executed, argv, r.environment(job, p.scratchPath(), proxy)); err != nil {
+	if err := p.commands().Execute(executed, argv, r.environment(job, p.scratchPath(), proxy)); err != nil {
 		return run.Result{}, b.executionError(p, err)
 	}
 	g := &guest{backend: b, sandbox: p, job: job, recipe: r, began: began, program: program, disk: disk, scratch: scratch}
@@ -184,7 +184,7 @@ func (g *guest) run(ctx context.Context) (run.Result, error) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		end, endErr = g.sandbox.process.End()
+		end, endErr = g.sandbox.end()
 	}()
 	w := g.watch(ctx, ended)
 	_, usage := g.sandbox.process.Wait() // the init, and with it all other processes
@@ -220,6 +220,9 @@ func (g *guest) run(ctx context.Context) (run.Result, error) {
 	}
 	if err := e.addGroup(g.sandbox.group); err != nil {
 		return run.Result{}, err
+	}
+	if g.sandbox.nested != nil {
+		e.CPUTime = g.sandbox.used
 	}
 	result, err := judge(e)
 	if uid := g.sandbox.user.uid; uid != g.backend.plan.UID {

@@ -22,7 +22,15 @@ import (
 type sandbox struct {
 	confine.Handles
 	process *confine.Process
-	group   *cgroup.Group // nil without a cgroup
+	nested  *confine.Init // of the sandbox inside, which runs the command; nil without one
+	// booting is the CPU time that the sandbox inside needed before the command, and used
+	// what the command had used at its end.
+	booting, used time.Duration
+	// base is the memory that it used before the command. memory is the file with the memory
+	// of the guest; -1 means none.
+	base   int64
+	memory int
+	group  *cgroup.Group // nil without a cgroup
 	// returning delays closing the backend until the sandbox is cleaned.
 	returning *sync.WaitGroup
 	report    *os.File     // the builder's report; nil if it writes none
@@ -39,7 +47,7 @@ type ids struct{ uid, gid int }
 // build builds a sandbox that waits for its command.
 func (b *Backend) build(r recipe, s streams) (*sandbox, error) {
 	began := time.Now()
-	p := &sandbox{Handles: confine.NoHandles, streams: s, returning: &b.returning}
+	p := &sandbox{Handles: confine.NoHandles, streams: s, returning: &b.returning, memory: -1}
 	err := b.start(p, r)
 	s.closeTheirs()
 	if err != nil {
@@ -55,17 +63,14 @@ func (b *Backend) start(p *sandbox, r recipe) error {
 	if err != nil {
 		return run.Errorf(run.Internal, "cgroup: %w", err)
 	}
-	prepared, err := b.builder.prepare(b.plan, r)
+	prepared, err := b.builder.prepare(b.plan, r, p.streams)
 	p.private = prepared.private
+	plan, c := prepared.plan, prepared.command
+	defer prepared.closeKept()
+	defer prepared.nested.close()
 	if err != nil {
 		return err
 	}
-	plan, c := prepared.plan, prepared.command
-	defer func() {
-		for _, fd := range c.Kept {
-			unix.Close(fd)
-		}
-	}()
 	c.CgroupNamespace = plan.Namespaces&confine.CloneNewCgroup != 0
 	plan.Namespaces &^= confine.CloneNewCgroup
 	c.Streams, c.Terminal = p.streams.inside, p.streams.terminal
@@ -102,6 +107,11 @@ func (b *Backend) start(p *sandbox, r recipe) error {
 		return err
 	}
 	p.user = ids{plan.UID, plan.GID}
+	if p.streams.channel != 0 {
+		if err := b.holdToCPUs(p.process.Pid, r.limits.CPUs); err != nil {
+			return err
+		}
+	}
 	if p.Handles, err = p.process.Ready(c, plan.Seccomp); err != nil {
 		return err
 	}
@@ -114,7 +124,11 @@ func (b *Backend) start(p *sandbox, r recipe) error {
 		p.streams.setTerminal(p.Terminal)
 		p.Terminal = -1
 	}
-	return p.openProxy()
+	if err := p.openProxy(); err != nil || prepared.nested == nil {
+		return err
+	}
+	prepared.closeKept() // the end of runsc must end the control socket
+	return p.boot(prepared.nested, r.limits)
 }
 
 // openProxy makes a listener from the socket that the sandbox sent.
@@ -140,6 +154,22 @@ func (b *Backend) ourProcesses() int {
 	return 1
 }
 
+// ourMemory is how much more memory than the command a sandbox may use.
+func (b *Backend) ourMemory() policy.Bytes {
+	if b.isGVisor() {
+		return gvisorMemory
+	}
+	return 0
+}
+
+// tasks is how many processes and threads of the host a sandbox may have.
+func (b *Backend) tasks(l policy.Limits) int {
+	if b.isGVisor() {
+		return gvisorTasks + gvisorTasksEach*l.Processes
+	}
+	return l.Processes + b.ourProcesses()
+}
+
 // proxied reports whether commands can use a proxy.
 func (b *Backend) proxied() bool {
 	return len(b.grants) > 0 && b.options.Policy.Egress == policy.EgressStrict
@@ -161,7 +191,10 @@ func (b *Backend) rlimits(l policy.Limits, group *cgroup.Group) []confine.Limit 
 		{Resource: unix.RLIMIT_MEMLOCK, Value: 64 << 10},
 		{Resource: unix.RLIMIT_SIGPENDING, Value: 1024},
 	}
-	if group == nil {
+	if b.isGVisor() {
+		limits[0].Value = gvisorFiles
+	}
+	if group == nil && !b.isGVisor() {
 		// The watcher kills a command that exceeds its memory. This limit bounds what
 		// one process can take between two measurements.
 		limits = append(limits, confine.Limit{Resource: unix.RLIMIT_DATA, Value: uint64(l.Memory) + memoryRoom})
@@ -179,7 +212,7 @@ const memoryRoom = 1 << 30
 // user with others: the watcher counts its processes, and this limit bounds what it can
 // start between two counts.
 func (b *Backend) processes(l policy.Limits, group *cgroup.Group) uint64 {
-	n := uint64(l.Processes + b.ourProcesses())
+	n := uint64(b.tasks(l))
 	if b.isShared() {
 		n += uint64(allTasks()) + othersRoom
 	}
@@ -246,6 +279,12 @@ func (p *sandbox) tearDown() {
 		p.process.Kill()
 		p.process.Wait()
 		unix.Close(p.process.Control)
+	}
+	if p.nested != nil {
+		unix.Close(p.nested.Control)
+		if p.memory >= 0 {
+			unix.Close(p.memory)
+		}
 	}
 	p.Close()
 	if p.proxy != nil {

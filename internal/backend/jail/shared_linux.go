@@ -97,7 +97,7 @@ func writeRule(path string) landlock.Rule {
 	return landlock.Rule{Path: path, Access: landlock.Scratch | landlock.Execute, Exact: true}
 }
 
-func (s *shared) prepare(plan confine.Plan, r recipe) (p prepared, err error) {
+func (s *shared) prepare(plan confine.Plan, r recipe, _ streams) (p prepared, err error) {
 	rules := slices.Clone(s.rules)
 	if r.workspace.path != "" {
 		rule := writeRule(r.workspace.path)

@@ -16,6 +16,8 @@ type streams struct {
 	// file, and stderr is nil.
 	stdin, stdout, stderr *os.File
 	inside                [3]int
+	// channel is another stream of the command, on gVisor only; 0 means none.
+	channel int
 }
 
 func (s streams) closeTheirs() {
@@ -23,6 +25,9 @@ func (s streams) closeTheirs() {
 		if fd > 0 && !slices.Contains(s.inside[:i], fd) {
 			unix.Close(fd)
 		}
+	}
+	if s.channel > 0 {
+		unix.Close(s.channel)
 	}
 }
 

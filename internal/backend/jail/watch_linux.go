@@ -29,7 +29,7 @@ func (g *guest) watch(ctx context.Context, ended <-chan struct{}) *watcher {
 	if g.sandbox.group != nil {
 		memory.Stop()
 	} else {
-		w.memory = &memoryWatch{processes: g.sandbox.processes(), limit: int64(g.job.Limits.Memory)}
+		w.memory = &memoryWatch{quick: g.sandbox.quickMemory, exact: g.sandbox.exactMemory, limit: g.sandbox.memoryLimit(g.job.Limits)}
 	}
 	disk := time.NewTicker(diskEvery)
 	defer disk.Stop()
@@ -64,7 +64,7 @@ func (g *guest) watch(ctx context.Context, ended <-chan struct{}) *watcher {
 		case <-wall.C:
 			g.kill(killedWall)
 		case <-cpu.C:
-			if used := g.cpuTime(); used >= g.job.Limits.CPUTime {
+			if used := g.sandbox.cpuTime(); used >= g.job.Limits.CPUTime {
 				g.kill(killedCPU)
 			} else {
 				cpu.Reset(w.soonest(used))
@@ -130,20 +130,20 @@ func (w *watcher) finalWalks(wrote int64) reason {
 
 // cpuTime is the CPU time of the command. A cgroup counts all processes; the sum over
 // /proc misses some.
-func (g *guest) cpuTime() time.Duration {
-	used := cpuTime(g.sandbox.processes())
-	if g.sandbox.group != nil {
-		if usage, err := g.sandbox.group.Usage(); err == nil {
+func (p *sandbox) cpuTime() time.Duration {
+	used := cpuTime(p.processes())
+	if p.group != nil {
+		if usage, err := p.group.Usage(); err == nil {
 			used = max(used, usage.CPU)
 		}
 	}
-	return used
+	return used - p.booting
 }
 
 // checkScratch records whether the scratch space is full.
 func (w *watcher) checkScratch() {
-	if w.guest.sandbox.shared() {
-		return // scratch watches it
+	if s := w.guest.sandbox; s.shared() || s.nested != nil {
+		return // scratch watches it, or it is in the memory of gVisor
 	}
 	var stat unix.Statfs_t
 	if err := unix.Fstatfs(w.guest.sandbox.Scratch, &stat); err == nil && (stat.Bavail == 0 || stat.Ffree == 0) {

@@ -17,6 +17,7 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/confine"
 	"github.com/cordon-sandbox/cordon/internal/egress"
 	"github.com/cordon-sandbox/cordon/internal/hostfeature"
+	"github.com/cordon-sandbox/cordon/internal/hostpath"
 	"github.com/cordon-sandbox/cordon/internal/interpreter"
 	"github.com/cordon-sandbox/cordon/internal/observe"
 	"github.com/cordon-sandbox/cordon/internal/report"
@@ -159,9 +160,14 @@ func (b *Backend) fit(f hostfeature.Features, start func() error) (err error) {
 }
 
 func (b *Backend) makePlan(f hostfeature.Features) (confine.Plan, error) {
-	var files []confine.Mount
-	guests := b.options.guests()
-	for _, m := range b.files {
+	granted := b.options.Policy
+	granted.Read = b.readable()
+	return confine.Make(confine.Inputs{Policy: granted, Features: f, Files: Files(b.files, b.options.guests()), Without: b.options.Without})
+}
+
+// Files returns the mounts for the files of an interpreter.
+func Files(mounts []interpreter.Mount, guests hostpath.Guests) (files []confine.Mount) {
+	for _, m := range mounts {
 		kind := map[interpreter.MountKind]confine.MountKind{
 			interpreter.Dir: confine.BindDir, interpreter.File: confine.BindFile, interpreter.Symlink: confine.Symlink,
 		}[m.Kind]
@@ -170,9 +176,7 @@ func (b *Backend) makePlan(f hostfeature.Features) (confine.Plan, error) {
 		_, exact := guests.Hold(m.Path, nil)
 		files = append(files, confine.Mount{Path: m.Path, Kind: kind, Target: m.Target, Exact: exact && kind != confine.Symlink})
 	}
-	granted := b.options.Policy
-	granted.Read = b.readable()
-	return confine.Make(confine.Inputs{Policy: granted, Features: f, Files: files, Without: b.options.Without})
+	return files
 }
 
 // recipe is what all workers of a pool share.

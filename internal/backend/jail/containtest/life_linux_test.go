@@ -21,6 +21,7 @@ import (
 
 	"github.com/cordon-sandbox/cordon/internal/backend/jail"
 	"github.com/cordon-sandbox/cordon/internal/cgroup"
+	"github.com/cordon-sandbox/cordon/internal/hostpath"
 	"github.com/cordon-sandbox/cordon/internal/hosttest"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
@@ -68,8 +69,19 @@ func runnerAct(args params) error {
 	if err != nil {
 		return broken("%v", err)
 	}
-	p.Jail, p.AllowInterpreters, p.Read = policy.JailBackend(args.text("jail")), true, []string{args.text("program")}
-	b, err := jail.New(jail.Options{Policy: p, LandlockABI: landlockABI()})
+	p.AllowInterpreters, p.Read = true, []string{args.text("program")}
+	options := jail.Options{LandlockABI: landlockABI()}
+	if path := args.text("runsc"); path != "" {
+		program, err := hostpath.ProgramAt(path)
+		if err != nil {
+			return broken("%v", err)
+		}
+		options.Runsc = &program
+	} else {
+		p.Jail = policy.JailBackend(args.text("jail"))
+	}
+	options.Policy = p
+	b, err := jail.New(options)
 	if err != nil {
 		return broken("%v", err)
 	}
@@ -97,7 +109,10 @@ func TestContainKilledRunner(t *testing.T) {
 		defer func() { _ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0) }()
 		s := suite.scene(t, attempt{}, suite.guarded)
 		_, marker := s.lingering(t)
-		s.params["jail"], s.params["program"] = string(suite.jail), suite.program
+		s.params["jail"], s.params["program"], s.params["runsc"] = string(suite.jail), suite.program, ""
+		if suite.gvisor() {
+			s.params["runsc"] = runsc(t).Path
+		}
 		mounts := hosttest.Mounts(t)
 		var pids []int
 		for range rounds(30) {
@@ -205,7 +220,7 @@ func (s *runningCommand) until(t *testing.T, want string) string {
 
 func TestContainCloseWhileRunning(t *testing.T) {
 	eachBackend(t, func(t *testing.T, suite *suite) {
-		b, err := jail.New(jail.Options{Policy: suite.policy})
+		b, err := jail.New(suite.options(t, suite.policy, nil))
 		if err != nil {
 			t.Fatal(err)
 		}

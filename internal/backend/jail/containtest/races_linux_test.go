@@ -156,7 +156,7 @@ for f in "$granted" /etc /etc/ssl; do echo owned > "$f/$name"; done; echo owned 
 var refusals = map[run.Class][]string{
 	run.Invalid: {"was replaced by a symlink", "the workspace ", "workspace /", "which does not exist any more", "is not visible inside"},
 	run.Unsupported: {
-		"cannot be set up: open /", "cannot be set up: mount /", "cannot be set up: landlock: open /", "cannot be set up: bwrap: ",
+		"cannot be set up: open /", "cannot be set up: mount /", "cannot be set up: landlock: open /", "cannot be set up: bwrap: ", "cannot be set up: runsc: ",
 	},
 }
 

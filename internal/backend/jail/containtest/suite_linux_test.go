@@ -140,7 +140,10 @@ func newSuite(t *testing.T, jail policy.JailBackend) *suite {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.Jail, p.AllowInterpreters, p.Read = jail, true, []string{s.program}
+	p.AllowInterpreters, p.Read = true, []string{s.program}
+	if jail != gvisor {
+		p.Jail = jail
+	}
 	s.policy = p
 	s.backend = s.open(t, p, nil)
 	// Limits are less exact without cgroups; the test must not mistake that for cgroups.
@@ -153,7 +156,7 @@ func newSuite(t *testing.T, jail policy.JailBackend) *suite {
 // open starts a backend that ends with the test.
 func (s *suite) open(t *testing.T, p policy.Policy, without []policy.Wall) *jail.Backend {
 	t.Helper()
-	b, err := jail.New(jail.Options{Policy: p, Without: without, LandlockABI: landlockABI()})
+	b, err := jail.New(s.options(t, p, without))
 	if err != nil {
 		requireBackend(t, s.jail, err)
 	}
@@ -163,6 +166,14 @@ func (s *suite) open(t *testing.T, p policy.Policy, without []policy.Wall) *jail
 		}
 	})
 	return b
+}
+
+func (s *suite) options(t *testing.T, p policy.Policy, without []policy.Wall) jail.Options {
+	options := jail.Options{Policy: p, Without: without, LandlockABI: landlockABI()}
+	if s.gvisor() {
+		options.Runsc = runsc(t)
+	}
+	return options
 }
 
 // usesCgroups reports whether commands of the backend are in cgroups.
@@ -288,18 +299,23 @@ func (s *scene) verdict(t *testing.T, a attempt, r run.Result) (escaped string) 
 	if strings.Contains(r.Stdout+r.Stderr, s.secret) {
 		seen = append(seen, "its secret is in the output")
 	}
-	if a.touched != nil {
+	if a.touched != nil && !(s.suite.excuses(a) && ofItsKernel[a.wall+"/"+a.name] == noForeign) { // these look at the signal
 		if word := a.touched(t, s, r); word != "" {
 			seen = append(seen, word)
 		}
 	}
 	for line := range strings.Lines(r.Stdout) {
-		if strings.HasPrefix(line, "ESCAPED") && !(a.open != "" && s.byBubblewrap()) && !(s.shared() && visible[a.wall+"/"+a.name] != "") {
+		if strings.HasPrefix(line, "ESCAPED") && !(a.open != "" && s.byBubblewrap()) && !(s.shared() && visible[a.wall+"/"+a.name] != "") && !s.suite.excuses(a) {
 			seen = append(seen, strings.TrimSpace(line))
 		}
 	}
 	return strings.Join(seen, "; ")
 }
+
+func (s *suite) gvisor() bool { return s.jail == gvisor }
+
+// excuses reports whether an attempt ends in another way here. See ofItsKernel.
+func (s *suite) excuses(a attempt) bool { return s.gvisor() && ofItsKernel[a.wall+"/"+a.name] != "" }
 
 func (s *scene) byBubblewrap() bool { return s.suite.jail == policy.JailBwrap }
 
@@ -366,8 +382,11 @@ func (a attempt) try(t *testing.T, suite *suite) {
 		return
 	}
 	r := s.run(t, a)
-	if why := s.finished(a, r); why != "" {
+	why := s.finished(a, r)
+	if excuse := suite.excuses(a); why != "" && !excuse {
 		t.Errorf("the attempt is broken: %s\n%s", why, show(r))
+	} else if excuse && why == "" && !strings.Contains(r.Stdout, "ESCAPED") {
+		t.Errorf("it ends as everywhere, and needs no exception\n%s", show(r))
 	}
 	if escaped := s.verdict(t, a, r); escaped != "" {
 		t.Errorf("the wall does not hold: %s\n%s", escaped, show(r))
@@ -435,19 +454,21 @@ func attempts() []attempt {
 
 // TestContainment makes all attempts on each backend; none may escape.
 func TestContainment(t *testing.T) {
-	eachBackend(t, func(t *testing.T, suite *suite) {
-		t.Run("attempts", func(t *testing.T) {
-			for _, a := range attempts() {
-				t.Run(a.wall+"/"+a.name, func(t *testing.T) {
-					t.Parallel()
-					a.try(t, suite)
-				})
-			}
-		})
-		if touched := suite.guarded.Check(); len(touched) > 0 {
-			t.Errorf("canaries were touched: %v", touched)
+	eachBackend(t, containmentOf)
+}
+
+func containmentOf(t *testing.T, suite *suite) {
+	t.Run("attempts", func(t *testing.T) {
+		for _, a := range attempts() {
+			t.Run(a.wall+"/"+a.name, func(t *testing.T) {
+				t.Parallel()
+				a.try(t, suite)
+			})
 		}
 	})
+	if touched := suite.guarded.Check(); len(touched) > 0 {
+		t.Errorf("canaries were touched: %v", touched)
+	}
 }
 
 // TestContainmentByMountsAlone makes the attempts without Landlock, which covers the same paths

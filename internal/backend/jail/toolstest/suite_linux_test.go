@@ -26,6 +26,28 @@ func jails() []policy.JailBackend {
 	return []policy.JailBackend{policy.JailNative, policy.JailBwrap}
 }
 
+// gvisor stands for the tier of that name, which no policy can name as a jail.
+const gvisor policy.JailBackend = "gvisor"
+
+// onGVisor reports whether the commands of a policy run on gVisor.
+func onGVisor(p policy.Policy) bool { return p.Trust == policy.TrustThirdParty }
+
+// TestToolsOnGVisor runs the programs on gVisor. TestToolsPrivileges is not among them: gVisor
+// has a log of its own, which dmesg shows. Neither is TestToolsEgress: there is no network.
+func TestToolsOnGVisor(t *testing.T) {
+	hosttest.Slow(t, "the same programs run in the other jails")
+	t.Setenv("CORDON_RUNSC", hosttest.NeedsExtra(t, hosttest.Runsc))
+	t.Setenv("CORDON_TEST_JAIL", string(gvisor))
+	for name, test := range map[string]func(*testing.T){
+		"gcc": TestToolsGCC, "make": TestToolsMake, "git": TestToolsGit, "sqlite": TestToolsSQLite, "tar": TestToolsTar,
+		"pipelines": TestToolsPipelines, "python": TestToolsPython, "python processes": TestToolsPythonProcesses, "node": TestToolsNode,
+		"perl": TestToolsPerl, "daemon": TestToolsDaemon, "processes": TestToolsProcesses, "locale": TestToolsLocale, "streams": TestToolsStreams,
+		"terminal": TestToolsTerminal, "npm": TestToolsNPM, "go": TestToolsGo, "locations": TestToolsLocations, "names": TestToolsNames,
+	} {
+		t.Run(name, test)
+	}
+}
+
 // eachJail runs a test with the policy for commands, once for each jail.
 func eachJail(t *testing.T, test func(t *testing.T, p policy.Policy)) {
 	t.Helper()
@@ -80,7 +102,11 @@ func commandPolicy(t testing.TB, builder policy.JailBackend) policy.Policy {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.Jail = builder
+	if builder == gvisor {
+		p.Trust = policy.TrustThirdParty // such commands run on gVisor
+	} else {
+		p.Jail = builder
+	}
 	p.Limits.WallTime = 4 * time.Minute // a program that hangs is ended; one on a busy machine is not
 	return p
 }

