@@ -271,7 +271,7 @@ func (r *Runner) Check(ctx context.Context, c run.Check) ([]run.Finding, error) 
 // Tiers lists the tiers that a Request may name. It does not tell whether OpenHook
 // works.
 func (r *Runner) Tiers() []policy.Tier {
-	return registered.Started()
+	return registered.Here()
 }
 
 // Enforcement reports the walls of the tier that started with the Runner. Each Result

@@ -1,15 +1,19 @@
 package cordon_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
 	"github.com/cordon-sandbox/cordon"
+	"github.com/cordon-sandbox/cordon/internal/hosttest"
+	"github.com/cordon-sandbox/cordon/internal/runsc"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
 func TestThirdPartyRunsWhereThePolicyAllows(t *testing.T) {
+	t.Setenv(runsc.Variable, "/no/such/runsc")
 	for _, tt := range []struct {
 		name    string
 		policy  policy.Policy
@@ -54,5 +58,42 @@ func TestThirdPartyRunsWhereThePolicyAllows(t *testing.T) {
 				t.Error("third-party code ran on tier wasm")
 			}
 		})
+	}
+}
+
+// With gVisor, third-party scripts and commands run on it, also where the policy would allow
+// less, and leave it to the jail if the policy allows a network.
+func TestThirdPartyRunsOnGVisor(t *testing.T) {
+	t.Setenv(runsc.Variable, hosttest.NeedsExtra(t, hosttest.Runsc))
+	script := run.Request{Script: run.Script{Source: "import os; result = os.uname().release"}, Trust: policy.TrustThirdParty}
+	command := run.Request{Command: run.Command{Args: []string{"uname", "-r"}}, Trust: policy.TrustThirdParty}
+	for _, tt := range []struct {
+		policy          policy.Policy
+		script, command policy.Tier // empty if it is refused
+	}{
+		{policy.Policy{}, policy.TierGVisor, policy.TierGVisor},
+		{policy.Policy{ThirdParty: policy.TierProcess}, policy.TierGVisor, policy.TierGVisor},
+		{policy.Policy{AllowNet: []string{"example.com:443"}}, "", policy.TierJail},
+	} {
+		r := newRunner(t, cordon.Options{Policy: tt.policy})
+		for _, one := range []struct {
+			request run.Request
+			want    policy.Tier
+		}{{script, tt.script}, {command, tt.command}} {
+			result, err := r.Run(t.Context(), one.request)
+			if one.want == "" {
+				if !errors.Is(err, run.ErrUnsupported) || !strings.Contains(err.Error(), "have no network") {
+					t.Errorf("%+v: %v", tt.policy, err)
+				}
+				continue
+			}
+			if err != nil || !result.OK() {
+				t.Fatalf("%+v: %s %s, %v", tt.policy, result.Outcome, result.Error, err)
+			}
+			ownKernel := strings.Contains(string(result.Value)+result.Stdout, "gvisor")
+			if e := result.Enforcement; e.Tier != one.want || e.ThirdParty != "" || ownKernel != (one.want == policy.TierGVisor) || e.Walls[policy.WallGVisor].Enforced() != ownKernel {
+				t.Errorf("%+v: tier %q, third_party %q, kernel %q %q, %v", tt.policy, e.Tier, e.ThirdParty, result.Value, result.Stdout, e.Walls[policy.WallGVisor])
+			}
+		}
 	}
 }

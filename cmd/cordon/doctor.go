@@ -33,12 +33,14 @@ With --prove, a guest makes real attempts to break each wall. Each is one line:
   slow      it ran out of time on this host, twice
   skipped   it needs a wall that this host does not have
 
-The last lines are about commands, and about modules and scripts on WebAssembly.
-Starting Python on WebAssembly takes seconds the first time, so it needs
---tier wasm.
+The last lines are about commands, about modules and scripts on WebAssembly, and
+about gVisor. Starting Python on WebAssembly takes seconds the first time, so it
+needs --tier wasm; starting gVisor needs --tier gvisor.
 
-The exit code is about scripts; with --tier jail it is about commands, and with
---tier wasm about modules, and about Python on WebAssembly if its bundle exists.
+The exit code is about scripts; with --tier jail it is about commands, with
+--tier gvisor about both on gVisor, and with --tier wasm about modules, and about
+Python on WebAssembly if its bundle exists. With --prove and --tier gvisor, the
+attempts run on gVisor.
 
 Exit codes:
   0         the walls that the policy requires stand; with --prove, all held
@@ -137,6 +139,8 @@ func concerning(report doctor.Report, tier policy.Tier, named bool) (ok bool, cl
 	switch python := report.Modules.Python; {
 	case tier == policy.TierJail:
 		return report.Commands.OK, report.Commands.Class
+	case tier == policy.TierGVisor:
+		return report.GVisor.OK, report.GVisor.Class
 	case tier == policy.TierWasm && report.Modules.OK && (named || python.Path != ""):
 		return python.OK, python.Class
 	case tier == policy.TierWasm:

@@ -11,6 +11,7 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/attack"
 	"github.com/cordon-sandbox/cordon/internal/cli"
 	"github.com/cordon-sandbox/cordon/internal/newfile"
+	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
@@ -59,15 +60,16 @@ func runProve(ctx context.Context, opts doctorOptions) (err error) {
 		return run.Errorf(run.Invalid, "--area: %w", err)
 	}
 	suite.Maxima = p.Resolved().Maxima
-	runner, err := cordon.NewRunnerContext(ctx, cordon.Options{Policy: p})
+	runner, err := cordon.NewRunnerContext(ctx, cordon.Options{Policy: p, Tier: opts.provenTier()})
 	if err != nil {
 		return err
 	}
 	defer runner.Close()
+	onTier := tierRunner{runner, opts.provenTier()}
 
 	out := &tap{ctx: ctx, to: os.Stdout}
 	color := colored(os.Stdout)
-	verdicts, err := suite.Prove(ctx, runner, func(v attack.Verdict) {
+	verdicts, err := suite.Prove(ctx, onTier, func(v attack.Verdict) {
 		if opts.json {
 			_ = printDocument(out, proof{v.Attempt.Name, v.Attempt.Title, v.State, v.Detail}, false) // the tap keeps the first error
 			return
@@ -97,6 +99,26 @@ func runProve(ctx context.Context, opts doctorOptions) (err error) {
 		return cli.ExitCode(exitSlow)
 	}
 	return nil
+}
+
+// provenTier is the tier on which the attempts run: gvisor if it is named, and otherwise the one
+// that the policy gives to scripts.
+func (o *doctorOptions) provenTier() policy.Tier {
+	if policy.Tier(o.tier) == policy.TierGVisor {
+		return policy.TierGVisor
+	}
+	return ""
+}
+
+// tierRunner runs every request on one tier; empty means the one that the policy gives.
+type tierRunner struct {
+	*cordon.Runner
+	tier policy.Tier
+}
+
+func (r tierRunner) Run(ctx context.Context, req run.Request) (run.Result, error) {
+	req.Tier = r.tier
+	return r.Runner.Run(ctx, req)
 }
 
 // stateColors: only what needs no attention is green.

@@ -83,7 +83,7 @@ func pathsIn(text string, inRoot []string) []string {
 // documents name files and tests. The CHANGELOG is not among them: it names those of its
 // time.
 var documents = []string{
-	"docs/README.md", "docs/cli.md", "docs/scripts.md", "docs/policy.md", "docs/hosts.md", "docs/go.md",
+	"docs/README.md", "docs/cli.md", "docs/scripts.md", "docs/policy.md", "docs/tiers.md", "docs/hosts.md", "docs/go.md",
 	"docs/architecture.md", "docs/commands.md", "docs/language.md", "docs/python.md", "docs/wasm.md",
 	"README.md", "CONTRIBUTING.md", "RATIONALE.md", "SPECIFICATION.md", "SECURITY.md",
 }

@@ -33,6 +33,9 @@ type Attempt struct {
 	// Absent lists modules, and functions of modules, that WebAssembly does not have. An
 	// attempt that needs one is impossible there, so it counts as held.
 	Absent []string
+	// GVisor says what the attempt reaches on gVisor's own kernel, where it may succeed: nothing
+	// of the host. Empty if it must not succeed there either.
+	GVisor string
 	// Expect lists the ends that the attempt may have: Held, or outcomes.
 	Expect []run.Outcome
 	// Limits are the limits of the run. A zero field means the policy's limit.
@@ -196,6 +199,8 @@ func (a *Attempt) set(key, value string) error {
 			}
 			a.Absent = append(a.Absent, name)
 		}
+	case "gvisor":
+		a.GVisor = value
 	case "expect":
 		for _, word := range strings.Fields(value) {
 			outcome, isOutcome := strings.CutPrefix(word, "outcome:")

@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -98,7 +99,7 @@ func (a Ask) origin() (policy.Trust, error) {
 // choose prefers the weakest tier that is made for such code, since it is the fastest. Third-party
 // code gets the strongest one, and the policy's exception only where there is none.
 func (ts Tiers) choose(a Ask, trust policy.Trust) (policy.Tier, error) {
-	able, available := ts.For(a.Guest), ts.available(a.Guest)
+	able := ts.For(a.Guest)
 	wanted, allowed := ts.chosen(a.Guest, trust), ts.enough(a.Guest, trust)
 	strangers := trust == policy.TrustThirdParty
 	if strangers {
@@ -112,19 +113,20 @@ func (ts Tiers) choose(a Ask, trust policy.Trust) (policy.Tier, error) {
 	}
 	if a.Tier != "" {
 		if slices.Contains(able, a.Tier) && !slices.Contains(allowed, a.Tier) {
-			return "", tooWeak(a.Tier, trust, allowed, available)
+			return "", tooWeak(a.Tier, trust, allowed, ts.available(a.Guest, a.Policy))
 		}
 		wanted = []policy.Tier{a.Tier}
 	}
 	for _, t := range wanted {
-		if slices.Contains(available, t) {
+		if slices.Contains(able, t) && ts.lacks(t, a.Policy) == nil {
 			return t, nil
 		}
 	}
-	if strangers && !intersect(allowed, available) {
-		return "", ts.noneForStrangers(a.Guest)
+	available := ts.available(a.Guest, a.Policy)
+	if strangers && a.Tier == "" && !intersect(allowed, available) {
+		return "", ts.noneForStrangers(a.Guest, a.Policy)
 	}
-	return "", unavailable(wanted[0], available)
+	return "", ts.unavailable(wanted[0], a, available)
 }
 
 func tooWeak(tier policy.Tier, trust policy.Trust, allowed, available []policy.Tier) error {
@@ -151,25 +153,22 @@ func refuseStrangers(system string) error {
 var systemNames = map[string]string{"darwin": "macOS", "windows": "Windows"}
 
 // noneForStrangers says why third-party code cannot run as what it is, and what can be done.
-func (ts Tiers) noneForStrangers(kind policy.Guest) error {
+func (ts Tiers) noneForStrangers(kind policy.Guest, p policy.Policy) error {
 	if kind == policy.GuestModule {
 		return run.Errorf(run.Unsupported, "third-party code cannot be a module: it would run inside of cordon's own process")
 	}
-	var made Tiers
+	word := GuestWord(kind)
+	reason := "no tier that runs " + word + "s is made for it"
 	for _, t := range ts {
-		if t.Trust == policy.TrustThirdParty {
-			made = append(made, t)
+		if t.Trust == policy.TrustThirdParty && slices.Contains(t.Runs, kind) {
+			reason = fmt.Sprintf("it needs tier %q, which is not available: %v", t.Name, ts.lacks(t.Name, p))
 		}
 	}
-	word := GuestWord(kind)
-	reason := "third-party code cannot be a " + word + ": no tier that runs " + word + "s is made for it, only " + made.Describe() + "."
-	if kind == policy.GuestScript {
-		reason += " Run it as a command, with Python as the program (cordon exec --allow-interpreters -- python3 FILE)."
-	}
-	return run.Errorf(run.Unsupported, "%s", reason+` If the walls for users' code are enough, write "third_party: process" into the policy`)
+	return run.Errorf(run.Unsupported, "third-party code cannot be a %s: %s. "+
+		`If the walls for users' code are enough, write "third_party: process" into the policy`, word, reason)
 }
 
-func unavailable(tier policy.Tier, available []policy.Tier) error {
+func (ts Tiers) unavailable(tier policy.Tier, a Ask, available []policy.Tier) error {
 	names := make([]string, len(available))
 	for i, t := range available {
 		names[i] = string(t)
@@ -177,6 +176,9 @@ func unavailable(tier policy.Tier, available []policy.Tier) error {
 	if len(names) == 0 {
 		names = []string{"none"}
 	}
-	return run.Errorf(run.Unsupported,
-		"tier %q is not available in this build or on this host: available: %s", tier, strings.Join(names, ", "))
+	reason := "it runs no " + GuestWord(a.Guest) + "s"
+	if err := ts.lacks(tier, a.Policy); err != nil {
+		reason = err.Error()
+	}
+	return run.Errorf(run.Unsupported, "tier %q is not available: %s; available: %s", tier, reason, strings.Join(names, ", "))
 }

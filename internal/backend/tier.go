@@ -3,6 +3,7 @@ package backend
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -23,6 +24,9 @@ type Tier struct {
 	Offers []Feature
 	// Within is the tier that starts this one; empty means that it has its own Start.
 	Within policy.Tier
+	// Lacks says why guests of a policy cannot run there on this host, as far as that is known
+	// without starting anything. A nil function means that nothing is lacking.
+	Lacks func(policy.Policy) error
 	// Start starts it; nil means that another tier does, or that this build knows the name alone.
 	Start func(ctx context.Context, o Options) (Backend, error)
 }
@@ -70,6 +74,11 @@ func (ts Tiers) Started() (names []policy.Tier) {
 	return names
 }
 
+// Here are the names of those that also have what they need on this host, for some policy.
+func (ts Tiers) Here() []policy.Tier {
+	return slices.DeleteFunc(ts.Started(), func(name policy.Tier) bool { return ts.lacks(name, policy.Policy{}) != nil })
+}
+
 // For are the names of the tiers that run a kind of request, started or not.
 func (ts Tiers) For(kind policy.Guest) (names []policy.Tier) {
 	for _, t := range ts {
@@ -111,10 +120,21 @@ func (ts Tiers) named(name policy.Tier) Tier {
 	return ts[i]
 }
 
-// available are the tiers that can be started and run a kind of guest.
-func (ts Tiers) available(kind policy.Guest) (names []policy.Tier) {
+// lacks says why a tier cannot run guests of a policy here; nil means that it can.
+func (ts Tiers) lacks(name policy.Tier, p policy.Policy) error {
+	switch t := ts.named(ts.Starter(name)); {
+	case t.Start == nil:
+		return errors.New("it is not in this build")
+	case t.Lacks != nil:
+		return t.Lacks(p)
+	}
+	return nil
+}
+
+// available are the tiers that can run a kind of guest under a policy.
+func (ts Tiers) available(kind policy.Guest, p policy.Policy) (names []policy.Tier) {
 	for _, t := range ts {
-		if slices.Contains(t.Runs, kind) && ts.named(ts.Starter(t.Name)).Start != nil {
+		if slices.Contains(t.Runs, kind) && ts.lacks(t.Name, p) == nil {
 			names = append(names, t.Name)
 		}
 	}

@@ -54,14 +54,14 @@ func runCommand(ctx context.Context, p policy.Policy) (policy.JailBackend, error
 	if err != nil {
 		return "", err
 	}
-	result, err := tryCommand(ctx, b, backend.Job{Request: run.Request{Command: run.Command{Args: IdleCommand(runtime.GOOS)}}, Limits: p.Resolved().Limits})
+	result, err := runOnce(ctx, b, backend.Job{Request: run.Request{Command: run.Command{Args: IdleCommand(runtime.GOOS)}}, Limits: p.Resolved().Limits})
 	if err == nil && !result.OK() {
 		err = run.Errorf(run.Unsupported, "the program `%s` does not run here: %s: %s", IdleCommand(runtime.GOOS)[0], result.Outcome, result.Error)
 	}
 	return result.Enforcement.Jail, errors.Join(err, b.Close())
 }
 
-func tryCommand(ctx context.Context, b *jail.Backend, job backend.Job) (run.Result, error) {
+func runOnce(ctx context.Context, b backend.Backend, job backend.Job) (run.Result, error) {
 	sandbox, err := b.Open(ctx, job)
 	if err != nil {
 		return run.Result{}, err

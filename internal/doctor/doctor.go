@@ -46,9 +46,10 @@ type Report struct {
 	// ViolationsObserved is false if the kernel denies calls without reporting them to
 	// us.
 	ViolationsObserved bool `json:"violations_observed"`
-	// Commands and Modules are about other tiers; OK does not depend on them.
+	// Commands, Modules and GVisor are about other tiers; OK does not depend on them.
 	Commands Commands `json:"commands"`
 	Modules  Modules  `json:"modules"`
+	GVisor   GVisor   `json:"gvisor"`
 	// Notes are facts about the walls of this operating system.
 	Notes []string `json:"notes,omitempty"`
 }
@@ -115,6 +116,7 @@ func Examine(ctx context.Context, p policy.Policy, tier policy.Tier) Report {
 	report := examineScripts(ctx, p)
 	report.Commands = examineCommands(ctx, p)
 	report.Modules = examineModules(ctx, p, tier == policy.TierWasm)
+	report.GVisor = examineGVisor(ctx, p, tier == policy.TierGVisor)
 	return report
 }
 

@@ -58,7 +58,7 @@ func Format(w io.Writer, r Report, color bool) error {
 	if r.Problem != "" && !strings.Contains(r.Verdict, r.Problem) {
 		fmt.Fprintf(&b, "%s\n", r.Problem)
 	}
-	fmt.Fprintf(&b, "%s\n%s\n%s\n", r.Commands, r.Modules, r.Modules.Python)
+	fmt.Fprintf(&b, "%s\n%s\n%s\n%s\n", r.Commands, r.Modules, r.Modules.Python, r.GVisor.Verdict)
 	for _, note := range r.Notes {
 		fmt.Fprintf(&b, "note: %s\n", note)
 	}

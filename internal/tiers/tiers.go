@@ -6,6 +6,7 @@ import (
 	"context"
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
+	"github.com/cordon-sandbox/cordon/internal/backend/gvisor"
 	"github.com/cordon-sandbox/cordon/internal/backend/jail"
 	"github.com/cordon-sandbox/cordon/internal/backend/process"
 	"github.com/cordon-sandbox/cordon/internal/backend/wasm"
@@ -42,6 +43,8 @@ func All() backend.Tiers {
 		},
 		{
 			Name: policy.TierGVisor, Runs: []policy.Guest{policy.GuestScript, policy.GuestCommand}, Trust: policy.TrustThirdParty,
+			Lacks: gvisor.Lacks,
+			Start: started(startGVisor),
 		},
 	}
 }
@@ -58,6 +61,10 @@ func startWasm(_ context.Context, o backend.Options) (*wasm.Backend, error) {
 
 func startJail(_ context.Context, o backend.Options) (*jail.Backend, error) {
 	return jail.New(jail.Options{Policy: o.Policy, Load: o.Load, OneShot: o.OneShot})
+}
+
+func startGVisor(ctx context.Context, o backend.Options) (*gvisor.Backend, error) {
+	return gvisor.New(ctx, gvisor.Options{Policy: o.Policy, Load: o.Load, OneShot: o.OneShot, Workspaces: o.Workspaces})
 }
 
 // started returns a Start for a constructor. After an error it returns a nil interface; a

@@ -2,7 +2,7 @@ package tiers
 
 import (
 	"cmp"
-	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -51,12 +51,17 @@ func TestTrustTable(t *testing.T) {
 	golden.Check(t, "testdata/trust.txt", file.String())
 }
 
-// build returns the tiers, also with gvisor as if this build had it.
+// build returns the tiers, as if runsc were installed or not.
 func build(gvisor bool) backend.Tiers {
 	ts := All()
 	for i := range ts {
-		if ts[i].Name == policy.TierGVisor && gvisor {
-			ts[i].Start = func(context.Context, backend.Options) (backend.Backend, error) { return nil, nil }
+		if ts[i].Name == policy.TierGVisor {
+			ts[i].Lacks = func(policy.Policy) error {
+				if gvisor {
+					return nil
+				}
+				return errors.New("runsc is not installed")
+			}
 		}
 	}
 	return ts
@@ -112,11 +117,11 @@ func TestStrangersAreRefusedElsewhere(t *testing.T) {
 
 func TestRefusalOfStrangersNamesWhatHelps(t *testing.T) {
 	for kind, words := range map[policy.Guest][]string{
-		policy.GuestScript: {"cannot be a script", "cordon exec --allow-interpreters", `"third_party: process"`},
+		policy.GuestScript: {"cannot be a script", "runsc is not installed", `"third_party: process"`},
 		policy.GuestCall:   {"cannot be a hook", `"third_party: process"`},
 		policy.GuestModule: {"cannot be a module", "cordon's own process"},
 	} {
-		_, err := All().Select(backend.Ask{System: "linux", Guest: kind, Trust: policy.TrustThirdParty})
+		_, err := build(false).Select(backend.Ask{System: "linux", Guest: kind, Trust: policy.TrustThirdParty})
 		for _, word := range words {
 			if err == nil || !strings.Contains(err.Error(), word) {
 				t.Errorf("%v does not say %s", err, word)

@@ -1,6 +1,7 @@
 # attack: open the kernel's memory, log, ports and raw disks in /dev
 # class: 10
 # walls: mount landlock uid
+# gvisor: gVisor's own /dev
 # naked: root
 
 import glob

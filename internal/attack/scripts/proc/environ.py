@@ -1,6 +1,7 @@
 # attack: read the environment of the host, of pid 1 and of the interpreter in /proc
 # class: 10
 # walls: mount landlock
+# gvisor: gVisor's own /proc, with the guest's own processes
 # naked: same-uid
 
 def attempt():

@@ -1,6 +1,7 @@
 # attack: open the kernel's controls for writing: core_pattern, sysrq-trigger, cgroups, uevent_helper
 # class: 10
 # walls: mount landlock uid
+# gvisor: gVisor's own /proc, with the guest's own processes
 # naked: root
 
 import glob

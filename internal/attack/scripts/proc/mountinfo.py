@@ -1,6 +1,7 @@
 # attack: read the table of mounts, the control groups and the kernel's symbols
 # class: 10
 # walls: mount landlock
+# gvisor: gVisor's own /proc, with the guest's own processes
 
 def attempt():
     def route(path):

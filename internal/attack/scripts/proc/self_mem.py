@@ -1,6 +1,7 @@
 # attack: write to read-only memory, and to memory of other processes, through /proc/PID/mem
 # class: 10
 # walls: mount landlock
+# gvisor: gVisor's own /proc, with the guest's own processes
 # naked: yes
 
 def attempt():

@@ -1,6 +1,7 @@
 # attack: read hardware, modules and network interfaces in /sys
 # class: 10
 # walls: mount landlock
+# gvisor: gVisor's own /sys
 
 def attempt():
     def route(path):

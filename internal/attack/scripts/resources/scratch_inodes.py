@@ -1,6 +1,7 @@
 # attack: fill the kernel's memory with empty files
 # class: 7
 # walls: mount cgroup
+# gvisor: files in the memory of the sandbox, which has a limit
 # needs: scratch
 # limits: scratch=16MiB wall_time=8s cpu_time=8s
 # expect: held outcome:out_of_memory outcome:out_of_cpu outcome:timed_out

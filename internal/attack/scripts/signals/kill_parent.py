@@ -1,6 +1,7 @@
 # attack: signal the parent, which starts all guests
 # class: 13
 # walls: pid seccomp landlock uid
+# gvisor: the init of the guest's own sandbox
 # absent: os.getppid os.kill
 # alone: yes
 # naked: same-uid
