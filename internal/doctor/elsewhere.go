@@ -56,7 +56,7 @@ func (r Report) unmetElsewhere(p policy.Policy) []string {
 
 // notes are facts about a system's walls that users should know in advance.
 func notes(system string) []string {
-	const refused = "third-party code and hooks are refused here, and commands have no terminal"
+	const refused = "third-party code is refused here, and commands have no terminal"
 	switch system {
 	case "darwin":
 		return []string{

@@ -17,6 +17,8 @@ var (
 	valuesPart string
 	//go:embed python/randomness.py
 	randomnessPart string
+	//go:embed python/hook.py
+	hookPart string
 	//go:embed python/tools.py
 	toolsPart string
 	//go:embed python/absent.py
@@ -46,6 +48,14 @@ func First() string { return scriptPart }
 // Late is the rest of Source. load_late in the first part loads it, if the program has set
 // the global late to its marshalled code.
 func Late() string { return failuresPart + valuesPart + randomnessPart }
+
+// Hooks is the part of programs that serve the calls of a hook. It needs Source, and from
+// the program around it:
+//
+//	receive()             waits for a message: (kind, [number, function, *arguments])
+//	frame(kind, payload)  makes an answer
+//	send(data)            sends one
+func Hooks() string { return hookPart }
 
 // WasmSource is the whole program for CPython on WebAssembly. It needs a module _cordon
 // with two functions, which take and return bytes:

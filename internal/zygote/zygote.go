@@ -34,8 +34,6 @@ var (
 	startPart string
 	//go:embed python/threads.py
 	threadsPart string
-	//go:embed python/hook.py
-	hookPart string
 	//go:embed python/server.py
 	serverPart string
 )

@@ -5,7 +5,10 @@
 // (scratch.go), starts and watches the process (guest.go, watch.go), and makes a Result
 // from the evidence (judge.go). A script uses the protocol of python/guest.py.
 //
-// It has no idle workers, hooks, terminals, or reports of what the walls denied.
+// A hook has a process that compiles it once and serves its calls (hooks.go); calls.go
+// separates the output of one call from that of the next.
+//
+// It has no idle workers for scripts, terminals, or reports of what the walls denied.
 // RATIONALE.md says why.
 package portable
 
@@ -16,6 +19,7 @@ import (
 	"strings"
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
+	"github.com/cordon-sandbox/cordon/internal/backend/hook"
 	"github.com/cordon-sandbox/cordon/internal/hostpath"
 	"github.com/cordon-sandbox/cordon/internal/launch"
 	"github.com/cordon-sandbox/cordon/policy"
@@ -43,6 +47,9 @@ type Options struct {
 	AddressSpace bool
 	// Load is the Runner's; nil means that this is its only tier.
 	Load *backend.Load
+	// Ahead bounds the processes that are started ahead of the calls of hooks; nil means
+	// one for each hook.
+	Ahead *hook.Ahead
 }
 
 // needs are the walls that every system must have, unless the policy only prefers them.

@@ -51,7 +51,9 @@ type guest struct {
 	failure   string
 	report    wire.Dict
 	malformed error
-	spoken    chan struct{} // closed when the channel has ended
+	readers   sync.WaitGroup
+	spoken    chan struct{} // closed when the readers have ended
+	cpu       atomic.Int64  // CPU time, in nanoseconds, that does not count against the limit
 }
 
 // kill ends the guest. Only the first reason counts, except that what the guest has
@@ -199,14 +201,13 @@ func (g *guest) feed(opening []byte) {
 func (g *guest) collect() {
 	kill := func() { g.kill(killedOutput) }
 	g.out, g.err = output.Sinks(g.job.Limits, g.job.OnOutputLimit, g.job.Streams, kill)
-	var readers sync.WaitGroup
-	readers.Go(func() { copyTo(&g.out, g.stdout) })
-	readers.Go(func() { copyTo(&g.err, g.stderr) })
+	g.readers.Go(func() { copyTo(&g.out, g.stdout) })
+	g.readers.Go(func() { copyTo(&g.err, g.stderr) })
 	if g.channel != nil {
-		readers.Go(g.listen)
+		g.readers.Go(g.listen)
 	}
 	go func() {
-		readers.Wait()
+		g.readers.Wait()
 		close(g.spoken)
 	}()
 }
@@ -240,22 +241,16 @@ func (g *guest) finish() {
 // listen reads the messages of the interpreter, and then of the guest.
 func (g *guest) listen() {
 	reader := bufio.NewReader(g.channel)
-	kind, payload, err := wire.ReadFrame(reader, nil, run.MaxPayload)
-	if err != nil || kind != wire.KindReady {
+	if !g.hello(reader) {
 		return
 	}
-	if len(payload) > 0 {
-		g.failure = failureOf(payload)
-		return
-	}
-	close(g.ready)
-	kind, payload, err = wire.ReadFrame(reader, nil, wire.MaxReport(g.job.Limits))
+	kind, payload, err := wire.ReadFrame(reader, nil, wire.MaxReport(g.job.Limits))
 	switch {
 	case err == nil && kind == wire.KindDone:
 		g.report, g.malformed = wire.DecodeDict(payload)
 	case err == nil:
 		g.malformed = fmt.Errorf("a frame of kind %q", kind)
-	case errors.Is(err, io.EOF), errors.Is(err, os.ErrClosed):
+	case ended(err):
 		return // the end of its process says more
 	default:
 		g.malformed = err
@@ -263,6 +258,24 @@ func (g *guest) listen() {
 	g.kill(killedDone)
 	// It may continue to write, and would block.
 	_, _ = io.Copy(io.Discard, reader)
+}
+
+// ended reports whether an error means that the channel has ended, not that its bytes are
+// wrong.
+func ended(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, os.ErrClosed) }
+
+// hello reads the first message: the interpreter is ready, or what failed.
+func (g *guest) hello(reader io.Reader) bool {
+	kind, payload, err := wire.ReadFrame(reader, nil, run.MaxPayload)
+	if err != nil || kind != wire.KindReady {
+		return false
+	}
+	if len(payload) > 0 {
+		g.failure = failureOf(payload)
+		return false
+	}
+	close(g.ready)
+	return true
 }
 
 func failureOf(payload []byte) string {

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -28,10 +29,15 @@ type naked struct {
 	walls map[policy.Wall]policy.WallStatus
 	// failing, if not nil, is returned by Start.
 	failing error
+	process *nakedProcess // the last one
+	// watched has an element if the usage of a process was asked for.
+	watched chan struct{}
+	// claimed, if set, is reported as the usage of every process.
+	claimed atomic.Pointer[launch.Usage]
 }
 
 func newNaked() *naked {
-	return &naked{walls: map[policy.Wall]policy.WallStatus{
+	return &naked{watched: make(chan struct{}, 1), walls: map[policy.Wall]policy.WallStatus{
 		policy.WallSeatbelt: policy.EnforcedWall("a lie, for tests"), policy.WallRlimit: policy.EnforcedWall("memory"), policy.WallEnvironment: policy.EnforcedWall(""),
 	}}
 }
@@ -80,15 +86,42 @@ func (n *naked) Start(o launch.Order) (launch.Process, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	return &nakedProcess{cmd: cmd}, nil
+	p := &nakedProcess{cmd: cmd, naked: n, watched: n.watched, ended: make(chan struct{})}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.process = p
+	return p, nil
 }
 
-type nakedProcess struct{ cmd *exec.Cmd }
+// killLast kills the process that was started last, and waits for its end.
+func (n *naked) killLast(t *testing.T) {
+	t.Helper()
+	n.last(t)
+	n.mu.Lock()
+	p := n.process
+	n.mu.Unlock()
+	p.Kill()
+	<-p.ended
+}
+
+type nakedProcess struct {
+	naked   *naked
+	cmd     *exec.Cmd
+	watched chan struct{}
+	ended   chan struct{}
+}
 
 func (p *nakedProcess) Kill() { _ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) }
 
 // Usage adds up the processes of the group in /proc.
 func (p *nakedProcess) Usage() (u launch.Usage) {
+	select {
+	case p.watched <- struct{}{}:
+	default:
+	}
+	if claimed := p.naked.claimed.Load(); claimed != nil {
+		return *claimed
+	}
 	all, err := filepath.Glob("/proc/[0-9]*/stat")
 	if err != nil {
 		return u
@@ -116,6 +149,7 @@ func (p *nakedProcess) Usage() (u launch.Usage) {
 }
 
 func (p *nakedProcess) Wait() (launch.Exit, error) {
+	defer close(p.ended)
 	err := p.cmd.Wait()
 	var failed *exec.ExitError
 	if err != nil && !errors.As(err, &failed) {

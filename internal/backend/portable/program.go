@@ -34,14 +34,16 @@ func arguments(python string) []string {
 	return []string{python, "-I", "-S", "-B", "-X", "utf8", "-c", loader}
 }
 
-// opening is what a guest reads before its own input.
-func (b *Scripts) opening(kind byte, g guestScript, limits policy.Limits) ([]byte, error) {
+// preparation is what every guest reads first: the program, and how to prepare the
+// interpreter. With ahead, all modules that the rules allow are imported before the guest
+// arrives.
+func (b *Scripts) preparation(preset policy.LanguagePreset, ahead bool, limits policy.Limits) ([]byte, error) {
 	p := b.options.Policy
 	var rules any
 	preload, path := p.Preload, b.python.SysPath
-	if g.rules != "" {
-		allowed := p.Allowed(g.rules)
-		rules = []any{orEmpty(allowed.Modules), orEmpty(allowed.Builtins), language.Source()}
+	if preset != "" {
+		allowed := p.Allowed(preset)
+		rules = []any{orEmpty(allowed.Modules), orEmpty(allowed.Builtins), language.Source(), ahead}
 		preload = append(append([]string{}, preload...), p.Language.Modules...)
 		path = b.python.TrustedPath() // the rules trust what is imported ahead
 	}
@@ -49,7 +51,7 @@ func (b *Scripts) opening(kind byte, g guestScript, limits policy.Limits) ([]byt
 	if b.options.AddressSpace {
 		memory = int(limits.Memory)
 	}
-	opening := wire.AppendFrame(nil, wire.KindProgram, []byte(script.Source()+guestPart))
+	opening := wire.AppendFrame(nil, wire.KindProgram, []byte(script.Source()+script.Hooks()+guestPart))
 	opening, err := wire.AppendListFrame(opening, wire.KindOrder,
 		wire.Field{Name: "path", Value: orEmpty(path)},
 		wire.Field{Name: "preload", Value: orEmpty(preload)},
@@ -58,6 +60,15 @@ func (b *Scripts) opening(kind byte, g guestScript, limits policy.Limits) ([]byt
 		wire.Field{Name: "memory", Value: memory})
 	if err != nil {
 		return nil, run.Errorf(run.Internal, "%w", err)
+	}
+	return opening, nil
+}
+
+// opening is what the guest of a run or a check reads before its own input.
+func (b *Scripts) opening(kind byte, g guestScript, limits policy.Limits) ([]byte, error) {
+	opening, err := b.preparation(g.rules, false, limits)
+	if err != nil {
+		return nil, err
 	}
 	opening, err = wire.AppendListFrame(opening, kind,
 		wire.Field{Name: "script", Value: g.script},

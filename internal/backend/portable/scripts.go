@@ -8,8 +8,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
+	"sync/atomic"
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
+	"github.com/cordon-sandbox/cordon/internal/backend/hook"
 	"github.com/cordon-sandbox/cordon/internal/hints"
 	"github.com/cordon-sandbox/cordon/internal/interpreter"
 	"github.com/cordon-sandbox/cordon/internal/launch"
@@ -21,14 +24,22 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Scripts is the `process` tier: it starts an interpreter for each script.
+// Scripts is the `process` tier: it starts an interpreter for each script, and keeps one for
+// each hook.
 type Scripts struct {
 	options Options
 	python  interpreter.Interpreter
 	network network
 	gate    *backend.Gate
 	walls   map[policy.Wall]policy.WallStatus
-	setups  observe.Histogram
+
+	hooks   hook.Set
+	workers sync.WaitGroup // processes of hooks, until nothing is left of them
+	calling atomic.Int32   // running calls of hooks
+	failing sync.Mutex
+	failed  error // the first error of removing what such a process left
+
+	setups, hookSetups observe.Histogram
 }
 
 var _ backend.Backend = (*Scripts)(nil)
@@ -123,9 +134,12 @@ func (b *Scripts) Enforcement() run.Enforcement {
 	return e
 }
 
-// Stats returns the tier's metrics. There are no idle workers and no forks.
+// Stats returns the metrics of the tiers process and hook. Only hooks have idle workers.
 func (b *Scripts) Stats() observe.Stats {
-	return observe.Stats{b.Tier(): {Busy: b.gate.Busy(), Setups: b.setups.Durations()}}
+	return observe.Stats{
+		b.Tier():        {Busy: b.gate.Busy(), Setups: b.setups.Durations()},
+		policy.TierHook: {Busy: int(b.calling.Load()), Idle: b.hooks.Idle(), Setups: b.hookSetups.Durations()},
+	}
 }
 
 // Open refuses what this tier cannot run.
@@ -143,7 +157,20 @@ func (b *Scripts) Open(ctx context.Context, job backend.Job) (backend.Sandbox, e
 // Close ends every guest and leaves nothing behind.
 func (b *Scripts) Close() error {
 	b.gate.Close()
-	return nil
+	b.hooks.Close()
+	b.workers.Wait()
+	b.failing.Lock()
+	defer b.failing.Unlock()
+	return b.failed
+}
+
+// keepError keeps the first error for Close.
+func (b *Scripts) keepError(err error) {
+	b.failing.Lock()
+	defer b.failing.Unlock()
+	if b.failed == nil {
+		b.failed = err
+	}
 }
 
 func (b *Scripts) run(ctx context.Context, job backend.Job) (run.Result, error) {

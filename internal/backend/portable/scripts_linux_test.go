@@ -18,7 +18,12 @@ import (
 
 func openScripts(t *testing.T, l *naked, p policy.Policy) *Scripts {
 	t.Helper()
-	b, err := NewScripts(t.Context(), Options{Policy: p, Launcher: l})
+	return openWith(t, Options{Policy: p, Launcher: l})
+}
+
+func openWith(t *testing.T, options Options) *Scripts {
+	t.Helper()
+	b, err := NewScripts(t.Context(), options)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,13 +26,16 @@ const (
 	// diskEvery is the pause between two checks of the disk; it is at least ten times as
 	// long as a check takes.
 	diskEvery = 100 * time.Millisecond
+	// idleEvery is the pause between two checks of a process that waits for a call.
+	idleEvery = time.Second
 	// bareInterpreter is the memory of a Python that runs nothing. It does not count
 	// against the limit.
 	bareInterpreter = 32 * policy.MiB
 )
 
-// watch kills the guest when it exceeds a limit, and returns when it has ended.
-func (g *guest) watch(ctx context.Context, ended <-chan struct{}, w watch) (most launch.Usage) {
+// watch kills the guest when it exceeds a limit, and returns when it has ended, or has
+// answered a call.
+func (g *guest) watch(ctx context.Context, done <-chan struct{}, w watch) (most launch.Usage) {
 	limits := g.job.Limits
 	// The time that the interpreter takes to start does not count for the guest.
 	wall := time.NewTimer(setupTime)
@@ -59,7 +62,7 @@ func (g *guest) watch(ctx context.Context, ended <-chan struct{}, w watch) (most
 	canceled, closed := ctx.Done(), w.closed
 	for {
 		select {
-		case <-ended:
+		case <-done:
 			check() // the guest may have been faster than the check
 			return most
 		case <-canceled:
@@ -90,7 +93,7 @@ func (g *guest) watch(ctx context.Context, ended <-chan struct{}, w watch) (most
 func (g *guest) hold(now launch.Usage) {
 	limits := g.job.Limits
 	switch {
-	case now.CPUTime >= limits.CPUTime:
+	case now.CPUTime-time.Duration(g.cpu.Load()) >= limits.CPUTime:
 		g.kill(killedCPU)
 	case now.Memory > limits.Memory+bareInterpreter:
 		g.kill(killedMemory)

@@ -46,10 +46,9 @@ type Backend struct {
 	starting sync.WaitGroup
 	gate     *backend.Gate
 
-	hooksMu sync.Mutex
-	hooks   map[*hook.Hook]struct{} // nil when the backend is closed
-	calling atomic.Int32            // running calls of hooks
-	ahead   *hook.Ahead             // bounds the workers that are opened ahead of calls
+	hooks   hook.Set
+	calling atomic.Int32 // running calls of hooks
+	ahead   *hook.Ahead  // bounds the workers that are opened ahead of calls
 
 	scripts, calls observe.Meter // of the tiers process and hook
 }
@@ -71,16 +70,13 @@ var _ backend.Backend = (*Backend)(nil)
 // New finds the interpreter, plans the walls, and starts the first worker. A
 // required wall that this host cannot provide is an error here, before anything runs.
 func New(ctx context.Context, options Options) (*Backend, error) {
-	b := &Backend{options: options.resolved(), hooks: map[*hook.Hook]struct{}{}}
+	b := &Backend{options: options.resolved()}
 	b.kinds = map[policy.LanguagePreset]*kind{}
 	for _, preset := range append([]policy.LanguagePreset{noRules}, policy.LanguagePresets()...) {
 		b.kinds[preset] = &kind{recipe: b.recipeFor(preset, b.options.Policy.Preload)}
 	}
 	b.makeLazy()
-	b.ahead = hook.NewAhead(aheadEach, aheadTotal*b.options.Idle)
-	if b.options.OneShot {
-		b.ahead = hook.NewAhead(0, 1) // only the worker that checks whether the hook can be opened
-	}
+	b.ahead = b.options.ahead()
 	b.gate = backend.NewGate(b.options.Load)
 	var err error
 	if b.grants, err = b.options.Policy.NetGrants(); err != nil {
@@ -281,7 +277,7 @@ func (b *Backend) Close() error {
 		p.stopAll() // so that every run ends
 	}
 	<-closed
-	b.closeHooks()
+	b.hooks.Close()
 	b.starting.Wait()
 	for _, p := range b.pools() {
 		p.stopAll()

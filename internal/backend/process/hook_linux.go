@@ -16,18 +16,6 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// aheadEach is how many opened workers wait for the next calls of a hook whose calls do
-// not share workers: one for a caller, and one for a concurrent call.
-const aheadEach = 2
-
-// aheadTotal bounds such workers of all hooks together, as a multiple of the idle workers
-// for scripts.
-const aheadTotal = 4
-
-// maxCalls is the number of calls after which a worker is replaced: by then its memory is
-// fragmented, and its hash secret old.
-const maxCalls = 100_000
-
 // callPatience is how long a caller polls for the answer. Most calls of hooks take less;
 // waking up would take longer than the call.
 const callPatience = 250 * time.Microsecond
@@ -35,63 +23,10 @@ const callPatience = 250 * time.Microsecond
 // OpenHook compiles a hook in a worker and keeps both. The limits are those of a call,
 // and complete. A script that does not compile or that the rules refuse is a *run.Refusal
 // with all findings.
-//
-// Calls of a platform hook share workers. Any other hook gets a new worker for each call,
-// opened ahead of it. Only this function decides what an empty Trust means.
 func (b *Backend) OpenHook(ctx context.Context, h run.HookSpec, limits policy.Limits) (*hook.Hook, error) {
-	once := h.Trust != policy.TrustPlatform
-	start := func(ctx context.Context) (hook.Worker, error) {
-		return backend.UntilStarted(ctx, func() (hook.Worker, error) { return b.startHook(ctx, h, limits, once) })
-	}
-	first, err := start(ctx)
-	if err != nil {
-		return nil, err
-	}
-	most := h.Workers
-	if most == 0 {
-		most = max(2*runtime.NumCPU(), 4)
-	}
-	options := hook.Options{Start: start, MaxWorkers: most}
-	if once {
-		options.Ahead = b.ahead
-	}
-	var opened *hook.Hook
-	options.OnClose = func() { b.forgetHook(opened) }
-	opened = hook.New(first, options)
-	if !b.rememberHook(opened) {
-		opened.Close()
-		return nil, backend.ErrClosed()
-	}
-	return opened, nil
-}
-
-// rememberHook registers a hook, which is closed with the backend. It fails if the
-// backend is closed.
-func (b *Backend) rememberHook(h *hook.Hook) bool {
-	b.hooksMu.Lock()
-	defer b.hooksMu.Unlock()
-	if b.hooks == nil {
-		return false
-	}
-	b.hooks[h] = struct{}{}
-	return true
-}
-
-func (b *Backend) forgetHook(h *hook.Hook) {
-	b.hooksMu.Lock()
-	defer b.hooksMu.Unlock()
-	delete(b.hooks, h)
-}
-
-// closeHooks closes all hooks, and refuses new ones.
-func (b *Backend) closeHooks() {
-	b.hooksMu.Lock()
-	hooks := b.hooks
-	b.hooks = nil
-	b.hooksMu.Unlock()
-	for h := range hooks {
-		h.Close()
-	}
+	return b.hooks.Open(ctx, h, b.ahead, func(ctx context.Context, once bool) (hook.Worker, error) {
+		return b.startHook(ctx, h, limits, once)
+	})
 }
 
 // startHook leases a worker that compiles the hook.
@@ -149,7 +84,7 @@ func (w *hookWorker) open(ctx context.Context) error {
 	}
 	// The worker keeps the limits that it gets now. Its CPU time is for all its calls.
 	guest := w.guest
-	guest.Limits.CPUTime = hookLifetime
+	guest.Limits.CPUTime = hook.Lifetime
 	ending, err := m.Open(ctx, guest)
 	if err == nil && ending.Orphaned {
 		return backend.ErrNotStarted // it died while it compiled
@@ -199,7 +134,7 @@ func (w *hookWorker) Call(ctx context.Context, call hook.Call) (run.Result, bool
 // limits, and nothing of the call is left in it.
 func (w *hookWorker) reusable(result run.Result, ending zygote.Ending) bool {
 	answered := ending.Report != nil && ending.Killed == "" && result.Outcome != run.OutOfMemory
-	return answered && !ending.Last && !w.once && w.calls < maxCalls
+	return answered && !ending.Last && !w.once && w.calls < hook.MaxCalls
 }
 
 func (w *hookWorker) Close() { w.member.Close() }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
 	"github.com/cordon-sandbox/cordon/internal/report"
@@ -35,10 +34,6 @@ type kind struct {
 	mu      sync.Mutex
 	workers workers // nil before the first use
 }
-
-// hookLifetime is the total CPU time of a worker for hooks. Each call has its own limit,
-// which the Runner's clock enforces.
-const hookLifetime = 24 * time.Hour
 
 // idleHooks is how many workers wait for the next hook to be opened, or for a hook that
 // needs another worker.

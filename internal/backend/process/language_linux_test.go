@@ -100,8 +100,8 @@ func TestReusableWorkers(t *testing.T) {
 		"out of memory":     {"x = 'a' * 10**10", nil, false},
 		"out of time":       {"while True: pass", func(w *hookWorker) { w.guest.Limits.WallTime = 1e8 }, false},
 		"a user's hook":     {"result['output'] = 1", func(w *hookWorker) { w.once = true }, false},
-		"the last call":     {"result['output'] = 1", func(w *hookWorker) { w.calls = maxCalls - 1 }, false},
-		"the last but one":  {"result['output'] = 1", func(w *hookWorker) { w.calls = maxCalls - 2 }, true},
+		"the last call":     {"result['output'] = 1", func(w *hookWorker) { w.calls = hook.MaxCalls - 1 }, false},
+		"the last but one":  {"result['output'] = 1", func(w *hookWorker) { w.calls = hook.MaxCalls - 2 }, true},
 		"bad arguments too": {"result['output'] = 1", nil, true},
 
 		"no memory for the answer":                 {"result['output'] = 'a' * (140 << 20)", nil, false},

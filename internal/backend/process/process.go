@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
+	"github.com/cordon-sandbox/cordon/internal/backend/hook"
 	"github.com/cordon-sandbox/cordon/internal/hostpath"
 	"github.com/cordon-sandbox/cordon/internal/tuning"
 	"github.com/cordon-sandbox/cordon/policy"
@@ -46,6 +47,22 @@ const (
 // guests lists the directories where a guest could have put a fake interpreter or module.
 func (o Options) guests() hostpath.Guests {
 	return hostpath.Writable(slices.Concat(o.Policy.Write, o.Workspaces)...)
+}
+
+// aheadEach is how many opened workers wait for the next calls of a hook whose calls do
+// not share workers: one for a caller, and one for a concurrent call.
+const aheadEach = 2
+
+// aheadTotal bounds such workers of all hooks together, as a multiple of the idle workers
+// for scripts.
+const aheadTotal = 4
+
+// ahead bounds the workers that are opened ahead of the calls of hooks.
+func (o Options) ahead() *hook.Ahead {
+	if o.OneShot {
+		return hook.NewAhead(0, 1) // only the worker that checks whether the hook can be opened
+	}
+	return hook.NewAhead(aheadEach, aheadTotal*o.Idle)
 }
 
 func (o Options) resolved() Options {

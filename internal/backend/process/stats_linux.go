@@ -1,10 +1,6 @@
 package process
 
 import (
-	"maps"
-	"slices"
-
-	"github.com/cordon-sandbox/cordon/internal/backend/hook"
 	"github.com/cordon-sandbox/cordon/internal/observe"
 	"github.com/cordon-sandbox/cordon/policy"
 )
@@ -28,14 +24,6 @@ func (b *Backend) Stats() observe.Stats {
 			scripts.Idle += p.waiting()
 		}
 	}
-	for _, h := range b.openHooks() {
-		calls.Idle += h.Idle()
-	}
+	calls.Idle += b.hooks.Idle()
 	return observe.Stats{policy.TierProcess: scripts, policy.TierHook: calls}
-}
-
-func (b *Backend) openHooks() []*hook.Hook {
-	b.hooksMu.Lock()
-	defer b.hooksMu.Unlock()
-	return slices.Collect(maps.Keys(b.hooks))
 }

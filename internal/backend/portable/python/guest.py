@@ -9,14 +9,18 @@ walls of a system other than Linux, or on gVisor.
     start, or check             ──▶   script, name, context, variables
     the script's own input      ──▶   what is left of standard input
                                 ◀──   done: the report, see internal/report
+    or hook                     ──▶   number, script, name
+                                ◀──   done: it is compiled, or findings
+    call, as often as needed    ──▶   number, function, arguments
+                                ◀──   done, or last: the report
 
 Up to "ready" all messages are ours. After that any message may be the guest's.
 """
 import marshal
 import sys
 
-# The channel of a guest with a filter.
-CHANNEL = 3
+# The channel of a guest with a filter, which knows it by this number.
+FILTERED_CHANNEL = 3
 
 
 def open_channel(name):
@@ -27,17 +31,44 @@ def open_channel(name):
     return msvcrt.open_osfhandle(int(name), system.O_WRONLY | system.O_BINARY | system.O_NOINHERIT)
 
 
-def send(channel, kind, payload):
-    """Sends kind, length, payload. See internal/wire."""
-    data = memoryview(kind + len(payload).to_bytes(4, "little") + payload)
+def frame(kind, payload):
+    """Returns kind, length, payload. See internal/wire."""
+    return kind + len(payload).to_bytes(4, "little") + payload
+
+
+def write_all(fd, data):
+    data = memoryview(data)
     while data:
-        data = data[system.write(channel, data[: 1 << 20]) :]
+        data = data[system.write(fd, data[: 1 << 20]) :]
+
+
+def send(data):
+    """Sends a frame. If it answers a message of a hook, it ends the output of that message
+    first: see callOutput in calls.go."""
+    global MARK
+    if MARK:
+        flush()
+        for fd in 1, 2:
+            try:
+                write_all(fd, MARK)
+            except OSError:
+                pass  # the guest closed it
+        MARK = b""
+    write_all(CHANNEL, data)
 
 
 def receive():
     """Reads a frame, and not a byte more: what follows is the guest's input."""
+    global MARK
     header = take(5)
-    return header[:1], marshal.loads(take(int.from_bytes(header[1:], "little")))
+    kind, value = header[:1], marshal.loads(take(int.from_bytes(header[1:], "little")))
+    if kind == b"H" or kind == b"K":
+        MARK = value[0].to_bytes(8, "little")
+    return kind, value
+
+
+CHANNEL = open_channel(sys.argv[1])
+MARK = b""
 
 
 class LibC:
@@ -81,7 +112,7 @@ class LibC:
 
 
 def main():
-    channel = open_channel(sys.argv[1])
+    global CHANNEL
     step = "order"
     try:
         path, preload, language, program, memory = receive()[1]
@@ -91,16 +122,16 @@ def main():
         step = "language"
         rules, names, compiling = None, sys.modules["builtins"], compiled
         if language is not None:
-            modules, builtins, source = language
+            modules, builtins, source, ahead = language
             load_language(b"", source)
-            rules = learn_language(modules, builtins, False)
+            rules = learn_language(modules, builtins, ahead)
             names, compiling = rules.builtins, rules.compiled
         space = stage(names)
         if program:
             step = "filter"
-            system.dup2(channel, CHANNEL)
-            system.close(channel)
-            channel = CHANNEL
+            system.dup2(CHANNEL, FILTERED_CHANNEL)
+            system.close(CHANNEL)
+            CHANNEL = FILTERED_CHANNEL
             libc = LibC()
             if memory:
                 libc.limit(memory)
@@ -108,11 +139,17 @@ def main():
         out_of_memory = raised("MemoryError")  # made in advance, while there is memory
     except BaseException as error:
         words = {"step": step, "error": bounded(str, error, 1000)}
-        send(channel, b"R", marshal.dumps(words, 2))
+        send(frame(b"R", marshal.dumps(words, 2)))
         system._exit(1)
-    send(channel, b"R", b"")
-    kind, (script, name, context, shown, most) = receive()
+    send(frame(b"R", b""))
     try:
+        kind, what = receive()
+        if kind == b"H":
+            _, script, name, most = what
+            sys.stdin = __import__("io").StringIO()  # the calls come from the real one
+            serve_hook(rules, script, name, most, None, None)
+            system._exit(0)
+        script, name, context, shown, most = what
         if kind == b"V":
             report = {"end": "checked", "code": 0, "findings": rules.check(script, name)}
         else:
@@ -122,7 +159,7 @@ def main():
     except MemoryError:
         words = out_of_memory
         flush()
-    send(channel, b"D", words)
+    send(frame(b"D", words))
     system._exit(0)
 
 
