@@ -143,7 +143,7 @@ soak: ## many runs of every bad kind in one Runner; fails when anything is left
 fuzz: ## give every fuzz target its time
 	scripts/fuzz $(FUZZTIME)
 
-wine: ## run cordon.exe under Wine: scripts, commands, modules, Python as WebAssembly
+wine: ## run cordon.exe under Wine: scripts, hooks, commands, modules, the Python package, Python as WebAssembly
 	@scripts/setup test-all
 	CORDON_TEST_EXTRAS=all CORDON_TEST_LONG=1 scripts/test -count=1 -v ./internal/wine
 

@@ -80,6 +80,14 @@ func TestPackage(t *testing.T) {
 	}
 }
 
+// TestThreadedPipes runs the tests of the child with a thread that reads, as on Windows.
+func TestThreadedPipes(t *testing.T) {
+	hosttest.Slow(t, "it tests only Python code")
+	t.Parallel()
+	pytest(t, filepath.Join(environment(t, "CORDON_TEST_PYTEST"), "bin", "python"), "", "--pipes=thread", "-m", "not load",
+		"tests/test_child.py", "tests/test_transport.py", "tests/test_run.py", "tests/test_pipes.py")
+}
+
 // TestOtherPythons runs all tests except those under load, which do not depend on the
 // version.
 func TestOtherPythons(t *testing.T) {

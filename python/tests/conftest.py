@@ -7,7 +7,16 @@ import time
 import pytest
 
 import cordon
-from cordon import _sandbox
+from cordon import _process, _sandbox
+
+
+def pytest_addoption(parser):
+    parser.addoption("--pipes", choices=["poll", "thread"], default="poll", help="how answers are read: by poll, or by a thread, as on Windows")
+
+
+def pytest_configure(config):
+    if config.getoption("--pipes") == "thread":
+        _process.new_pipes = _process.ThreadedPipes
 
 
 def child_of(sandbox):

@@ -156,7 +156,7 @@ def test_program_that_cannot_be_started_is_an_error(tmp_path, broken):
         with pytest.raises(cordon.NotFound, match="cannot be started"):
             Child([str(program)])
     after = len(os.listdir("/proc/self/fd")) if before else 0
-    assert after == before
+    assert after <= before  # a thread may have closed the pipe of a test before
 
 
 def test_out_of_descriptors_is_busy(own):

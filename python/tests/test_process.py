@@ -41,9 +41,8 @@ def test_file_has_a_fixed_place():
     keep = [os.open("/dev/null", os.O_RDONLY) for _ in range(4)]  # an inheritable one may have the number of that place
     for fd in keep:
         os.set_inheritable(fd, True)
-    notes, file = nameless_file(), nameless_file("a policy\n")
-    process = Process(["/bin/cat", FILE], notes, file)
-    os.close(file)
+    notes = nameless_file()
+    process = Process(["/bin/cat", FILE], notes, "a policy\n")
     assert os.read(process.stdout, 100) == b"a policy\n" and process.wait(10) == 0
     close(process, notes)
     for fd in keep:

@@ -16,11 +16,17 @@ import errno
 import itertools
 import os
 import select
+import sys
 from _thread import allocate_lock
 
+from . import _process
 from ._errors import BY_KIND, Busy, Closed, ConnectionLost, CordonError, NotFound, NothingSent, Unsupported
-from ._locks import new_lock
-from ._process import Process, nameless_file
+from ._locks import new_lock, wait_for
+
+if sys.platform == "win32":
+    from ._windows import FILE as FILE, Process
+else:
+    from ._process import FILE as FILE, Process
 
 TYPE_CHECKING = False  # typing, too, takes long to import
 if TYPE_CHECKING:
@@ -34,7 +40,6 @@ if TYPE_CHECKING:
 # What each answer begins with: the version of its form, and its id.
 _BEGINNING = b'{"v":1,"id":"'
 _ID_AT = len(_BEGINNING)
-_CHUNK = 1 << 16
 # The number of bytes that a writable pipe takes without blocking, on every POSIX system.
 _AT_ONCE = 512 if not hasattr(select, "PIPE_BUF") else select.PIPE_BUF
 # How many hooks stay open; the least recently called ones are closed.
@@ -92,26 +97,19 @@ class Child:
 
     def __init__(self, command: List[str], policy: Optional[str] = None) -> None:
         """Starts the command. It finds the text of the policy in ``FILE``."""
-        if not hasattr(os, "posix_spawn"):
-            raise Unsupported("starting cordon as a child process needs a POSIX system: on Windows, connect to a running service by its url")
-        files: List[int] = []
+        if sys.platform != "win32" and not hasattr(os, "posix_spawn"):
+            raise Unsupported("starting cordon as a child process needs a POSIX system or Windows: connect to a running service by its url")
+        notes = -1
         try:
-            files.append(nameless_file())
-            if policy is not None:
-                files.append(nameless_file(policy))
-            self._process = Process(command, *files)
+            notes = _process.nameless_file()
+            self._process = Process(command, notes, policy)
         except OSError as problem:
-            for fd in files:
-                os.close(fd)
+            if notes >= 0:
+                os.close(notes)
             raise _cannot_start(command[0], problem) from problem
-        self._notes = files[0]
-        for fd in files[1:]:
-            os.close(fd)
-        self._in, self._out = self._process.stdin, self._process.stdout
-        self._answers = select.poll()
-        self._answers.register(self._out, select.POLLIN)
-        self._room = select.poll()
-        self._room.register(self._in, select.POLLOUT)
+        self._notes = notes
+        self._in = self._process.stdin
+        self._pipes = _process.new_pipes(self._in, self._process.stdout)
         self._rest: List[bytes] = []  # the beginning of an incomplete line
         self._writing = new_lock()
 
@@ -270,7 +268,7 @@ class Child:
                 self._unsent += 1
         if direct and self._writing.acquire(blocking=False):
             try:
-                if self._dropped or self._room.poll(0):
+                if self._dropped or self._pipes.writable():
                     self._write(line)
                     return
             finally:
@@ -301,7 +299,7 @@ class Child:
                     self._read_some()
                 self._pass_on(slot)
             else:
-                slot.wake.acquire()
+                wait_for(slot.wake)
 
     def _takes_reading(self, slot: Slot) -> bool:
         with self._mutex:
@@ -317,9 +315,9 @@ class Child:
     def _read_some(self) -> None:
         # An interrupt while waiting does no harm. An interrupt after reading ends the child,
         # because the data cannot be read again; all other callers get the error.
-        self._answers.poll()
+        self._pipes.wait()
         try:
-            chunk = os.read(self._out, _CHUNK)
+            chunk = self._pipes.read()
             if not chunk:
                 self._lost()
                 return
@@ -342,7 +340,9 @@ class Child:
         with self._mutex:
             slot = self._pending.get(key)
             if slot is not None:
-                self._useful = True
+                if not self._useful:
+                    self._process.forget_file()
+                    self._useful = True
                 slot.answer = line
                 if slot is not self._reader:
                     slot.wake_up()
@@ -404,7 +404,7 @@ class Child:
         except TimeoutError:
             self._process.kill()
             code = self._process.wait()
-        notes = "" if self._dropped else os.pread(self._notes, 1 << 16, 0).decode("utf-8", "replace").strip()
+        notes = "" if self._dropped else _process.read_nameless(self._notes, 1 << 16).decode("utf-8", "replace").strip()
         ended = f"with {_signal(-code)}" if code < 0 else f"with exit code {code}"
         if code in _KINDS and notes:
             return self._finish(BY_KIND[_KINDS[code]](notes.replace("cordon: ", "", 1)))
@@ -431,15 +431,42 @@ class Child:
 
     def close(self) -> None:
         """Ends the child and all its guests, and returns when nothing is left."""
+        with self._mutex:
+            running = list(self._pending)
         self._finish(Closed("the sandbox was closed while this request was running"))
         if self._process.poll() is None:
-            self._process.terminate()
+            self._ask_to_end(running)
         try:
             self._process.wait(timeout=10)
         except TimeoutError:
             self._process.kill()
             self._process.wait()
         self._tidy()
+
+    def _ask_to_end(self, running: List[bytes]) -> None:
+        """Asks cordon to end with its guests. Without signals, it ends with its input, when the
+        running requests have been canceled."""
+        if self._process.has_signals:
+            self._process.terminate()
+            return
+        self._pipes.drop_rest()
+        if not self._writing.acquire(timeout=1):
+            self._process.kill()  # it reads nothing any more
+            return
+        try:
+            if not self._dropped:
+                for key in running:
+                    os.write(self._in, b'{"cancel":"' + key + b'"}\n')
+                self._close_input()
+        except OSError:
+            pass  # it is dead
+        finally:
+            self._writing.release()
+
+    def _close_input(self) -> None:
+        fd, self._in = self._in, -1
+        if fd >= 0:
+            os.close(fd)
 
     def _tidy(self) -> None:
         """Closes the descriptors of a dead child, unless a thread still uses them."""
@@ -453,7 +480,10 @@ class Child:
         self._end = Closed("this cordon belongs to the parent process")
         self._process.returncode = 0  # it is not ours to wait for
         if not self._dropped:  # threads that hold the locks do not exist in this process
-            self._close_ends()
+            self._dropped = True
+            self._close_input()
+            self._pipes.forget()
+            os.close(self._notes)
 
     def _drop(self) -> None:
         """Closes our ends once, when no thread reads or writes: closed descriptor numbers are
@@ -464,9 +494,10 @@ class Child:
 
     def _close_ends(self) -> None:
         self._dropped = True
-        os.close(self._in)
-        os.close(self._out)
+        self._close_input()
+        self._pipes.close()
         os.close(self._notes)
+        self._process.forget_file()
 
 
 def _copy_of(error: CordonError) -> CordonError:

@@ -9,9 +9,22 @@ versions do not look there.
 from __future__ import annotations
 
 import sys
-from _thread import RLock, allocate_lock
+from _thread import LockType, RLock, allocate_lock
 
-__all__ = ["new_lock", "new_reentrant_lock"]
+__all__ = ["new_lock", "new_reentrant_lock", "wait_for"]
+
+#: How often a waiting thread looks for signals on Windows, where they do not end the wait.
+_LOOK_EVERY = 0.1
+
+
+def wait_for(lock: LockType) -> None:
+    """Acquires a lock. An interrupt ends the wait."""
+    if sys.platform == "win32":
+        while not lock.acquire(timeout=_LOOK_EVERY):
+            pass
+    else:
+        lock.acquire()
+
 
 if sys.version_info >= (3, 11):
     new_lock = allocate_lock

@@ -8,7 +8,7 @@ import sys
 from . import _binary, _units
 from ._errors import InvalidRequest
 from ._locks import new_reentrant_lock
-from ._process import FILE
+from ._child import FILE
 from ._transport import Local
 
 TYPE_CHECKING = False  # typing takes long to import
