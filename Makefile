@@ -72,10 +72,9 @@ runsc: ## build bin/runsc, beside bin/cordon
 	@scripts/runsc bin
 
 wheel: build ## build the Python package with the binaries in it, in dist/
-	@mkdir -p dist
-	cd python && python3 -c 'import sys; sys.path.insert(0, "backend"); import cordon_build; print("dist/" + cordon_build.build_wheel("../dist"))'
+	scripts/wheel
 
-release: python-wasm ## make the archives of all platforms in dist/, as VERSION
+release: python-wasm ## make the archives and wheels of all platforms in dist/, as VERSION
 	scripts/release $(VERSION)
 
 # The set-up mostly waits for downloads. Meanwhile vet runs, and the packages that the

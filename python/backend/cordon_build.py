@@ -2,7 +2,8 @@
 
 There is nothing to compile, and no build tool to download. If `make build` has put binaries
 into the repository's bin/, the wheel contains them and is for this platform only; without them
-it is for all platforms.
+it is for all platforms. scripts/release builds a wheel for each platform: CORDON_WHEEL_BIN is
+the directory of its binaries, and CORDON_WHEEL_PLATFORM its name, such as windows-amd64.
 """
 
 import base64
@@ -30,7 +31,18 @@ COMMANDS = {
     "py-sandbox": "cordon._cli:main_py_sandbox",
     "py-sandbox-mcp": "cordon._cli:main_py_sandbox_mcp",
 }
-MACHINES = {"x86_64": "x86_64", "AMD64": "x86_64", "aarch64": "aarch64", "arm64": "aarch64"}
+# Go's names of processors.
+MACHINES = {"x86_64": "amd64", "AMD64": "amd64", "aarch64": "arm64", "arm64": "arm64", "ARM64": "arm64"}
+# The tags of wheels with binaries. Static programs run with every C library, old or new. Go 1.26
+# makes programs for macOS 12 and newer.
+PLATFORMS = {
+    "linux-amd64": "manylinux_2_17_x86_64.manylinux2014_x86_64.musllinux_1_1_x86_64",
+    "linux-arm64": "manylinux_2_17_aarch64.manylinux2014_aarch64.musllinux_1_1_aarch64",
+    "darwin-amd64": "macosx_12_0_x86_64",
+    "darwin-arm64": "macosx_12_0_arm64",
+    "windows-amd64": "win_amd64",
+    "windows-arm64": "win_arm64",
+}
 # The same source gives the same bytes.
 TIME = (2026, 1, 1, 0, 0, 0)
 
@@ -52,18 +64,26 @@ def metadata():
         return "\n".join([*lines, "Description-Content-Type: text/markdown", "", file.read()])
 
 
+def target():
+    """Returns the platform that the binaries are for."""
+    named = os.environ.get("CORDON_WHEEL_PLATFORM")
+    if named and named not in PLATFORMS:
+        raise ValueError(f"CORDON_WHEEL_PLATFORM is {named}: it must be one of {', '.join(PLATFORMS)}")
+    return named or f"{platform.system().lower()}-{MACHINES.get(platform.machine())}"
+
+
 def binaries():
     """Returns the programs for the wheel; cordond is for the services of cordon."""
-    found = {name: os.path.join(BINARIES, name) for name in ("cordon", "cordond")}
-    return found if os.path.exists(found["cordon"]) and platform.system() == "Linux" else {}
+    ending = ".exe" if target().startswith("windows-") else ""
+    found = {name + ending: os.path.join(BINARIES, name + ending) for name in ("cordon", "cordond")}
+    missing = [path for path in found.values() if not os.path.exists(path)]
+    if missing and os.environ.get("CORDON_WHEEL_PLATFORM"):
+        raise FileNotFoundError(f"{missing[0]} is missing, which the wheel for {target()} has to contain")
+    return found if target() in PLATFORMS and os.path.exists(found["cordon" + ending]) else {}
 
 
 def tag(carried):
-    """Returns the wheel's tag: static programs run with every C library, old or new."""
-    if not carried:
-        return "py3-none-any"
-    machine = MACHINES[platform.machine()]
-    return f"py3-none-manylinux_2_17_{machine}.manylinux2014_{machine}.musllinux_1_1_{machine}"
+    return "py3-none-" + (PLATFORMS[target()] if carried else "any")
 
 
 def sources():

@@ -84,6 +84,61 @@ def backend(monkeypatch):
     return cordon_build
 
 
+# What pip asks for on a platform, and the programs that it must get.
+PLATFORMS = {
+    "linux-amd64": ("manylinux_2_17_x86_64", "manylinux2014_x86_64", "musllinux_1_1_x86_64"),
+    "linux-arm64": ("manylinux_2_17_aarch64", "manylinux2014_aarch64", "musllinux_1_1_aarch64"),
+    "darwin-amd64": ("macosx_12_0_x86_64", "macosx_15_0_x86_64"),
+    "darwin-arm64": ("macosx_12_0_arm64", "macosx_15_0_arm64"),
+    "windows-amd64": ("win_amd64",),
+    "windows-arm64": ("win_arm64",),
+}
+
+
+@pytest.fixture
+def wheels(backend, tmp_path, monkeypatch):
+    """A directory with a wheel for each platform, whose programs say where they are from."""
+    wheels = tmp_path / "wheels"
+    wheels.mkdir()
+    for platform in PLATFORMS:
+        programs = tmp_path / platform
+        programs.mkdir()
+        for name in ("cordon", "cordond"):
+            (programs / (name + ".exe" * platform.startswith("windows"))).write_text(f"{name} {platform}")
+        monkeypatch.setenv("CORDON_WHEEL_PLATFORM", platform)
+        monkeypatch.setattr(backend, "BINARIES", str(programs))
+        backend.build_wheel(str(wheels))
+    return wheels
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_pip_chooses_the_wheel_of_the_platform(wheels, tmp_path, platform):
+    ending = ".exe" if platform.startswith("windows") else ""
+    for number, tag in enumerate(PLATFORMS[platform]):
+        chosen = tmp_path / str(number)
+        run(
+            sys.executable, "-m", "pip", "--disable-pip-version-check", "download", "-q", "--no-index", "--no-deps",
+            "--find-links", wheels, "--only-binary=:all:", "--platform", tag, "--python-version", "3.9", "-d", chosen, "cordon",
+        )  # fmt: skip
+        (wheel,) = chosen.iterdir()
+        with zipfile.ZipFile(wheel) as archive:
+            for name in ("cordon", "cordond"):
+                item = archive.getinfo(f"cordon/bin/{name}{ending}")
+                assert archive.read(item).decode() == f"{name} {platform}"
+                assert item.external_attr >> 16 & 0o111 == 0o111
+            assert len([name for name in archive.namelist() if name.startswith("cordon/bin/")]) == 2
+
+
+def test_wheel_for_a_platform_needs_its_programs(backend, tmp_path, monkeypatch):
+    monkeypatch.setenv("CORDON_WHEEL_PLATFORM", "windows-arm64")
+    with pytest.raises(FileNotFoundError, match="cordon.exe is missing"):
+        backend.build_wheel(str(tmp_path))
+    monkeypatch.setenv("CORDON_WHEEL_PLATFORM", "plan9-amd64")
+    with pytest.raises(ValueError, match="it must be one of linux-amd64"):
+        backend.build_wheel(str(tmp_path))
+    assert not list(tmp_path.iterdir())
+
+
 def test_wheel_is_reproducible(backend, tmp_path):
     for directory in ("a", "b"):
         (tmp_path / directory).mkdir()

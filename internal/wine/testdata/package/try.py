@@ -1,4 +1,4 @@
-"""Tries the Python package on Windows. usage: try.py SOURCE CORDON
+"""Tries the Python package on Windows. Usage: try.py DIRECTORY, where the package is.
 
 It prints a line for each part that works, and ends with an exception otherwise.
 """
@@ -11,8 +11,6 @@ import threading
 import time
 
 sys.path.insert(0, sys.argv[1])
-
-os.environ["CORDON_BIN"] = sys.argv[2]
 
 import cordon
 from cordon import _sandbox
