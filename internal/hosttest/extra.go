@@ -33,7 +33,7 @@ const (
 func (e Extra) find() string {
 	switch e {
 	case PythonWasm:
-		return inCache("python-wasm", "python-wasm.zip")
+		return cmp.Or(os.Getenv("CORDON_PYTHON_WASM"), inCache("python-wasm", "python-wasm.zip"))
 	case PythonWasmTests:
 		return inCache("python-wasm", "python-wasm-tests.zip")
 	case Clang:

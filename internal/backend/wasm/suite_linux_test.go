@@ -1,6 +1,7 @@
 package wasm
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -8,6 +9,7 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/backend"
 	"github.com/cordon-sandbox/cordon/internal/backend/backendtest"
 	"github.com/cordon-sandbox/cordon/internal/hosttest"
+	"github.com/cordon-sandbox/cordon/internal/pythonwasm"
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
@@ -33,7 +35,18 @@ func TestSuiteInDegradedHost(t *testing.T) {
 		t.Run("containment", func(t *testing.T) { backendtest.Containment(t, open, policy.Policy{}) })
 		return
 	}
-	bundle(t) // fail here, with a message that says what to do
+	// The other user may not be able to read our checkout.
+	directory, err := os.MkdirTemp("", "cordon-wasm-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(directory)
+	copied := filepath.Join(directory, "python-wasm.zip")
+	data, err := os.ReadFile(bundle(t))
+	if err := errors.Join(err, os.Chmod(directory, 0o755), os.WriteFile(copied, data, 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv(pythonwasm.Variable, copied)
 	uid := os.Geteuid()
 	if uid == 0 {
 		uid = anyUser // the other test runs the suite as root
