@@ -55,6 +55,13 @@ func TestNoNetwork(t *testing.T) {
 	}
 }
 
+// A policy that requires a wall that gVisor cannot have leaves third-party commands to the jail.
+func TestNoLandlock(t *testing.T) {
+	if err := Lacks(policy.Policy{Require: []policy.Wall{policy.WallLandlock}}); !errors.Is(err, run.ErrUnsupported) || !strings.Contains(err.Error(), "landlock") {
+		t.Error(err)
+	}
+}
+
 // Scripts of several runs at once are kept apart, and nothing is left of them.
 func TestConcurrentScripts(t *testing.T) {
 	b := open(t, policy.Policy{})

@@ -7,6 +7,7 @@ package gvisor
 
 import (
 	"runtime"
+	"slices"
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
 	"github.com/cordon-sandbox/cordon/internal/hostpath"
@@ -47,6 +48,9 @@ func unfit(p policy.Policy) error {
 	p = p.Resolved()
 	if len(p.AllowNet) > 0 || p.Egress != policy.EgressStrict {
 		return run.Errorf(run.Unsupported, "guests on gVisor have no network, and the policy allows one: use a policy without allow_net and egress")
+	}
+	if slices.Contains(p.Required(), policy.WallLandlock) {
+		return run.Errorf(run.Unsupported, "gVisor mounts, which landlock forbids, and the policy requires it: use a policy that does not")
 	}
 	return nil
 }

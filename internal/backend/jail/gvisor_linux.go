@@ -68,7 +68,7 @@ func (n *nested) close() {
 func (g *gvisor) prepare(plan confine.Plan, r recipe, s streams) (p prepared, err error) {
 	if r.workspace.path != "" {
 		if dir, held := g.program.In(hostpath.Guests{r.workspace.path}); held {
-			return p, run.Errorf(run.Unsupported, "runsc was found at %s, and the command may write to %s: put it elsewhere", g.program.Path, dir)
+			return p, run.Errorf(run.Unsupported, "runsc was found at %s, and the command may write to %s: use another workspace, or put runsc elsewhere", g.program.Path, dir)
 		}
 	}
 	spec := runsc.Spec{
@@ -276,9 +276,7 @@ func (p *sandbox) end() (confine.CommandEnd, error) {
 		killed := unix.WaitStatus(unix.SIGKILL)
 		end.Status = &killed
 	}
-	// runsc would take longer to end, and what it does then is not the command's.
-	p.used = p.cpuTime()
-	p.kill()
+	p.kill() // runsc would take longer to end
 	return end, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"strconv"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -109,6 +110,7 @@ func (l *launched) Usage() launch.Usage {
 // Wait returns when the program has ended, and frees the sandbox.
 func (l *launched) Wait() (exit launch.Exit, err error) {
 	end, err := l.sandbox.end()
+	_, usage := l.sandbox.process.Wait()
 	defer l.sandbox.tearDown()
 	if err != nil {
 		return exit, err
@@ -116,7 +118,7 @@ func (l *launched) Wait() (exit launch.Exit, err error) {
 	if end.Failure != 0 {
 		return exit, end.Failure
 	}
-	exit.Code, exit.Usage.CPUTime = -1, l.sandbox.used
+	exit.Code, exit.Usage.CPUTime = -1, max(0, time.Duration(usage.Utime.Nano()+usage.Stime.Nano())-l.sandbox.booting)
 	switch status := end.Status; {
 	case status.Exited():
 		exit.Code = status.ExitStatus()

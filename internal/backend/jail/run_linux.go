@@ -221,9 +221,8 @@ func (g *guest) run(ctx context.Context) (run.Result, error) {
 	if err := e.addGroup(g.sandbox.group); err != nil {
 		return run.Result{}, err
 	}
-	if g.sandbox.nested != nil {
-		e.CPUTime = g.sandbox.used
-	}
+	// What a sandbox inside of ours needed before the command is not the command's.
+	e.CPUTime, e.Memory = max(0, e.CPUTime-g.sandbox.booting), max(0, e.Memory-policy.Bytes(g.sandbox.base))
 	result, err := judge(e)
 	if uid := g.sandbox.user.uid; uid != g.backend.plan.UID {
 		result.Enforcement.Walls = map[policy.Wall]policy.WallStatus{policy.WallUID: policy.EnforcedWall(fmt.Sprintf("uid %d, the owner of a directory whose owner cannot be translated", uid))}

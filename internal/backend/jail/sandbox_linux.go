@@ -23,14 +23,12 @@ type sandbox struct {
 	confine.Handles
 	process *confine.Process
 	nested  *confine.Init // of the sandbox inside, which runs the command; nil without one
-	// booting is the CPU time that the sandbox inside needed before the command, and used
-	// what the command had used at its end.
-	booting, used time.Duration
-	// base is the memory that it used before the command. memory is the file with the memory
-	// of the guest; -1 means none.
-	base   int64
-	memory int
-	group  *cgroup.Group // nil without a cgroup
+	// booting is the CPU time that the sandbox inside needed before the command, and base the
+	// memory that it used. memory is the file with the memory of the guest; -1 means none.
+	booting time.Duration
+	base    int64
+	memory  int
+	group   *cgroup.Group // nil without a cgroup
 	// returning delays closing the backend until the sandbox is cleaned.
 	returning *sync.WaitGroup
 	report    *os.File     // the builder's report; nil if it writes none

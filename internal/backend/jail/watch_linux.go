@@ -137,7 +137,7 @@ func (p *sandbox) cpuTime() time.Duration {
 			used = max(used, usage.CPU)
 		}
 	}
-	return used - p.booting
+	return max(0, used-p.booting)
 }
 
 // checkScratch records whether the scratch space is full.
