@@ -94,6 +94,7 @@ var phases = []phase{
 	{"language", policy.TierProcess, (*bench).language},
 	{"commands", policy.TierJail, (*bench).commands},
 	{"landlock", policy.TierJail, (*bench).sharedCommands},
+	{"gvisor", policy.TierProcess, (*bench).gvisor},
 	{"egress", policy.TierJail, (*bench).egress},
 	{"wasm", policy.TierWasm, (*bench).wasm},
 	{"http", policy.TierProcess, (*bench).frontendHTTP},

@@ -83,6 +83,7 @@ const (
 	rowCommandRate
 	rowSharedCommand
 	rowColdSharedCommand
+	rowGVisor
 	rowProxy
 	rowPaths
 	rowWasm

@@ -293,11 +293,12 @@ const (
 	gvisorFiles = 1 << 20
 )
 
-// gvisorLimits are enforced by gVisor for each process of the command. Its init counts.
+// gvisorLimits are enforced by gVisor for each process of the command. Its init counts. CPU time
+// is not among them: gVisor counts the time in which a process could have run, which is more
+// than it had on a busy host.
 func gvisorLimits(l policy.Limits) map[string]uint64 {
 	return map[string]uint64{
-		"RLIMIT_CORE": 0, "RLIMIT_CPU": uint64(l.CPUTime.Seconds()) + 2,
-		"RLIMIT_NOFILE": uint64(l.OpenFiles), "RLIMIT_NPROC": uint64(l.Processes) + 1,
+		"RLIMIT_CORE": 0, "RLIMIT_NOFILE": uint64(l.OpenFiles), "RLIMIT_NPROC": uint64(l.Processes) + 1,
 	}
 }
 
