@@ -66,7 +66,7 @@ func (n *nested) close() {
 }
 
 func (g *gvisor) prepare(plan confine.Plan, r recipe, s streams) (p prepared, err error) {
-	if r.workspace.path != "" {
+	if r.workspace.path != "" && !r.readOnly {
 		if dir, held := g.program.In(hostpath.Guests{r.workspace.path}); held {
 			return p, run.Errorf(run.Unsupported, "runsc was found at %s, and the command may write to %s: use another workspace, or put runsc elsewhere", g.program.Path, dir)
 		}
