@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -44,7 +45,12 @@ func TestToolsOnGVisor(t *testing.T) {
 		"perl": TestToolsPerl, "daemon": TestToolsDaemon, "processes": TestToolsProcesses, "locale": TestToolsLocale, "streams": TestToolsStreams,
 		"terminal": TestToolsTerminal, "npm": TestToolsNPM, "go": TestToolsGo, "locations": TestToolsLocations, "names": TestToolsNames,
 	} {
-		t.Run(name, test)
+		t.Run(name, func(t *testing.T) {
+			if slices.Contains([]string{"python", "npm", "go"}, name) {
+				hosttest.OnlyLong(t, "system calls of gVisor take longer")
+			}
+			test(t)
+		})
 	}
 }
 
