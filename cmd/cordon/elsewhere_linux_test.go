@@ -100,7 +100,7 @@ func buildElsewhere(t *testing.T, directory string) {
 		}
 		replace[absolute(t, name)] = file
 	}
-	for _, tier := range []string{"process", "jail"} {
+	for _, tier := range []string{"process", "jail", "gvisor"} {
 		source := "../../internal/backend/" + tier
 		names, err := filepath.Glob(source + "/*_linux*.go")
 		if err != nil {

@@ -128,6 +128,7 @@ func TestFormat(t *testing.T) {
 			OK: true, Verdict: "modules run here, compiled", Engine: "compiled", Cache: "/home/a/.cache/cordon/wasm", First: plainjson.Milliseconds(4 * time.Millisecond),
 			Python: Bundle{OK: true, Path: "/opt/cordon/python-wasm.zip", Version: "3.11.2-6+deb12u8", Patches: 31},
 		},
+		GVisor: GVisor{OK: true, Verdict: "tier gvisor: runsc is installed"},
 	}
 	const want = `kernel   6.1.0 (linux/amd64)
 user     uid 0; guests run as uid 65534
@@ -149,6 +150,7 @@ the process tier works here with 2 of 4 walls
 commands run here (the first took 5ms); to fix it: mount pids
 modules run here, compiled (the first took 4ms); compiled code is kept in /home/a/.cache/cordon/wasm
 scripts with --tier wasm have CPython 3.11.2 (Debian's 3.11.2-6+deb12u8, 31 patches) at /opt/cordon/python-wasm.zip; not tried (--tier wasm does)
+tier gvisor: runsc is installed
 `
 	var b bytes.Buffer
 	if err := Format(&b, r, false); err != nil {
