@@ -268,16 +268,16 @@ func (p *sandbox) commands() *confine.Init {
 // end waits for the command to end.
 func (p *sandbox) end() (confine.CommandEnd, error) {
 	end, err := p.commands().End()
-	if p.nested == nil || err != nil {
+	if p.nested == nil {
 		return end, err
 	}
-	if end.Failure == 0 && end.Status == nil {
+	p.kill() // runsc would take longer to end
+	if err == nil && end.Failure == 0 && end.Status == nil {
 		// gVisor ended, and the guest with it.
 		killed := unix.WaitStatus(unix.SIGKILL)
 		end.Status = &killed
 	}
-	p.kill() // runsc would take longer to end
-	return end, nil
+	return end, err
 }
 
 const (

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"strconv"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -54,7 +55,7 @@ func (l Launcher) Start(o launch.Order) (launch.Process, error) {
 		p.tearDown()
 		return nil, l.backend.executionError(p, err)
 	}
-	return &launched{p}, nil
+	return &launched{sandbox: p}, nil
 }
 
 // streamsOf returns copies of the order's streams, which building the sandbox closes.
@@ -97,21 +98,38 @@ func (b *Backend) holdToCPUs(pid, limit int) error {
 }
 
 // launched is a started program, with all processes that it starts.
-type launched struct{ sandbox *sandbox }
+type launched struct {
+	sandbox *sandbox
+
+	mu    sync.Mutex // prevents measuring a sandbox that was freed
+	freed bool
+}
 
 // Kill ends all processes.
 func (l *launched) Kill() { l.sandbox.kill() }
 
 // Usage returns what the program has used so far.
 func (l *launched) Usage() launch.Usage {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.freed {
+		return launch.Usage{} // Wait has returned more
+	}
 	return launch.Usage{CPUTime: l.sandbox.cpuTime(), Memory: policy.Bytes(max(0, l.sandbox.gvisorMemory()-l.sandbox.base))}
+}
+
+func (l *launched) free() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.freed = true
+	l.sandbox.tearDown()
 }
 
 // Wait returns when the program has ended, and frees the sandbox.
 func (l *launched) Wait() (exit launch.Exit, err error) {
 	end, err := l.sandbox.end()
 	_, usage := l.sandbox.process.Wait()
-	defer l.sandbox.tearDown()
+	defer l.free()
 	if err != nil {
 		return exit, err
 	}
