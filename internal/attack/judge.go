@@ -65,8 +65,6 @@ func Judge(a Attempt, res run.Result, err error, touched []string, pace Pace) Ve
 	// Nothing that the host saw, and no limit: only what the script says.
 	if ownKernel := a.GVisor != "" && enforced(policy.WallGVisor, res.Enforcement); ownKernel && len(gained) == 1 && parsed && *said.Escaped {
 		return say(StateHeld, "%s: %s", a.GVisor, said.Detail)
-	} else if ownKernel && len(gained) == 0 {
-		return say(StateBroken, "it held on gVisor too, so its header needs no gvisor line")
 	}
 	if len(gained) > 0 {
 		if !anyEnforced(a.Walls, res.Enforcement) {

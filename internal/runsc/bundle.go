@@ -112,7 +112,7 @@ func (m Mount) encode() mount {
 }
 
 // limitNames are the limits in the order in which they are written.
-var limitNames = []string{"RLIMIT_CORE", "RLIMIT_NOFILE", "RLIMIT_NPROC"}
+var limitNames = []string{"RLIMIT_CORE", "RLIMIT_CPU", "RLIMIT_NOFILE", "RLIMIT_NPROC"}
 
 // The parts of the specification that a bundle needs.
 type configuration struct {

@@ -293,12 +293,12 @@ const (
 	gvisorFiles = 1 << 20
 )
 
-// gvisorLimits are enforced by gVisor for each process of the command. Its init counts. CPU time
-// is not among them: gVisor counts the time in which a process could have run, which is more
-// than it had on a busy host.
+// gvisorLimits are enforced by gVisor for each process of the command. Its init counts. The
+// Runner's clock ends a command that has used its CPU time: gVisor counts the time in which a
+// process could have run, which on a busy host is many times what it had.
 func gvisorLimits(l policy.Limits) map[string]uint64 {
 	return map[string]uint64{
-		"RLIMIT_CORE": 0, "RLIMIT_NOFILE": uint64(l.OpenFiles), "RLIMIT_NPROC": uint64(l.Processes) + 1,
+		"RLIMIT_CORE": 0, "RLIMIT_CPU": 60 + 100*uint64(l.CPUTime.Seconds()), "RLIMIT_NOFILE": uint64(l.OpenFiles), "RLIMIT_NPROC": uint64(l.Processes) + 1,
 	}
 }
 
