@@ -276,6 +276,9 @@ func (l limitTest) try(t *testing.T, suite *suite) {
 	if l.plant != nil {
 		l.plant(t, s)
 	}
+	if suite.gvisor() {
+		s.request.Limits.WallTime *= 6 // processes start and write slowly there, on a busy host most of all
+	}
 	s.request.Limits = l.limits.Or(s.request.Limits)
 	r, noticeable := s.runWatched(t, a, l.limits.Disk)
 	for tries := 0; l.unwalked && r.Outcome != l.want && !noticeable && tries < 20; tries++ {
