@@ -20,7 +20,8 @@
 //	# walls: mount landlock
 //
 // Optional keys: needs (scratch, syscall, memory, threads), absent (modules and names
-// that WebAssembly does not have: see Attempt), expect (held and
+// that WebAssembly does not have: see Attempt), gvisor (what of its own kernel
+// the attempt may reach there), expect (held and
 // outcome:NAME, any of which is fine), limits (wall_time=1s …), alone (yes),
 // naked (see Naked). The program follows the header. It uses the helpers of
 // scripts/_prelude.py and the canaries in `context`, and sets `result` to
