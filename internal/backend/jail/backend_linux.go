@@ -121,7 +121,7 @@ func (b *Backend) Enforcement() run.Enforcement {
 		e.Walls[policy.WallLandlock] = sharedStatus(e.Walls[policy.WallLandlock])
 	}
 	if b.isGVisor() {
-		e.Jail, e.Walls[policy.WallGVisor] = "", gvisorStatus(b.options.Runsc.Path)
+		e.Jail, e.Walls[policy.WallGVisor] = "", gvisorStatus()
 	}
 	e.Walls[policy.WallCommand] = policy.EnforcedWall("")
 	if b.options.Policy.AllowInterpreters {

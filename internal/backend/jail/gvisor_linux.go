@@ -2,7 +2,6 @@ package jail
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"path"
 	"slices"
@@ -302,7 +301,7 @@ func gvisorLimits(l policy.Limits) map[string]uint64 {
 	}
 }
 
-// gvisorStatus describes the wall.
-func gvisorStatus(program string) policy.WallStatus {
-	return policy.EnforcedWall(fmt.Sprintf("a kernel of its own, by %s, platform systrap", program))
+// gvisorStatus describes the wall. Callers of a service see it, so it names no path of the host.
+func gvisorStatus() policy.WallStatus {
+	return policy.EnforcedWall("a kernel of its own, platform systrap")
 }
