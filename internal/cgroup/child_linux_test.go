@@ -257,24 +257,10 @@ func kills(t testing.TB, g *Group) int {
 	return n
 }
 
-// eventually waits until a condition holds.
-func eventually(t testing.TB, what string, yes func() bool) {
-	t.Helper()
-	tick := time.NewTicker(time.Millisecond)
-	defer tick.Stop()
-	for range 5000 {
-		if yes() {
-			return
-		}
-		<-tick.C
-	}
-	t.Fatalf("in vain: %s", what)
-}
-
 // waitFreed waits until the kernel has freed the memory of dead processes.
 func waitFreed(t testing.TB, g *Group) {
 	t.Helper()
-	eventually(t, "memory of the dead is freed", func() bool { return !g.node.charged() })
+	hosttest.Eventually(t, "memory of the dead is freed", func() bool { return !g.node.charged() })
 }
 
 // groupsIn lists the groups in a directory.

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/cordon-sandbox/cordon/internal/hosttest"
 )
 
 // roomy is enough for some hundred forks of a test binary, whose page tables are large,
@@ -76,7 +78,7 @@ func countTasks(t testing.TB, g *Group) int {
 func waitUntilEmpty(t testing.TB, g *Group) {
 	t.Helper()
 	for _, dir := range g.node.dirs() {
-		eventually(t, dir+" has no process", func() bool {
+		hosttest.Eventually(t, dir+" has no process", func() bool {
 			left, err := pids(dir)
 			return err == nil && len(left) == 0
 		})
@@ -117,7 +119,7 @@ func TestForkBomb(t *testing.T) {
 	}
 	path, cut := leash(t)
 	c.must("bomb", path)
-	eventually(t, "a fork is refused", func() bool { return forksRefused(t, g) > 0 })
+	hosttest.Eventually(t, "a fork is refused", func() bool { return forksRefused(t, g) > 0 })
 	if n := countTasks(t, g); n != bound {
 		t.Errorf("%d tasks at a bound of %d", n, bound)
 	}

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cordon-sandbox/cordon/internal/hosttest"
 	"github.com/cordon-sandbox/cordon/internal/service"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -66,7 +67,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 		}
 	}
 	inside[0].Close()
-	eventually(t, func() bool {
+	hosttest.Eventually(t, "another connection is served", func() bool {
 		conn := dial(t, at)
 		defer conn.Close()
 		status, _, err := get(conn)

@@ -294,16 +294,6 @@ func (d *frontend) item(path string) *openapi3.PathItem {
 	return nil
 }
 
-// eventually waits until a condition is true.
-func eventually(t testing.TB, condition func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(5 * time.Minute); !condition(); <-time.After(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("the condition never became true")
-		}
-	}
-}
-
 // problem decodes a Problem.
 func (d *frontend) problem(a answer) Problem {
 	d.t.Helper()

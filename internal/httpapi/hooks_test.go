@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/cordon-sandbox/cordon/internal/hosttest"
 	"github.com/cordon-sandbox/cordon/internal/openhooks"
 	"github.com/cordon-sandbox/cordon/internal/service"
 	"github.com/cordon-sandbox/cordon/run"
@@ -69,7 +70,7 @@ func TestHookOfLostClientIsClosed(t *testing.T) {
 	conn, _ := d.raw(t, "POST /v1/hooks HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 18\r\n\r\n{\"script\": \"pass\"}")
 	<-began
 	conn.Close()
-	eventually(t, func() bool { return hook.closed.Load() == 1 })
+	hosttest.Eventually(t, "the hook is closed", func() bool { return hook.closed.Load() == 1 })
 	if n := d.service.Hooks(); n != 0 {
 		t.Errorf("%d are open", n)
 	}

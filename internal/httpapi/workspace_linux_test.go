@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/cordon-sandbox/cordon"
+	"github.com/cordon-sandbox/cordon/internal/hosttest"
 	"github.com/cordon-sandbox/cordon/internal/service"
 	"github.com/cordon-sandbox/cordon/policy"
 )
@@ -35,10 +36,10 @@ func TestWorkspaceExchangedWhileItWaits(t *testing.T) {
 
 	const endless = `{"command": ["sleep", "1000"]}`
 	conn, _ := d.raw(t, "POST /v1/runs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: "+strconv.Itoa(len(endless))+"\r\n\r\n"+endless)
-	eventually(t, func() bool { _, running := d.service.Queue(); return running == 1 })
+	hosttest.Eventually(t, "one request runs", func() bool { _, running := d.service.Queue(); return running == 1 })
 	asked := make(chan answer, 1)
 	go func() { asked <- d.ask(http.MethodPost, "/v1/runs", body) }()
-	eventually(t, func() bool { waiting, _ := d.service.Queue(); return waiting == 1 })
+	hosttest.Eventually(t, "one request waits", func() bool { waiting, _ := d.service.Queue(); return waiting == 1 })
 	if err := errors.Join(os.RemoveAll(directory), os.Symlink(secrets, directory)); err != nil {
 		t.Fatal(err)
 	}

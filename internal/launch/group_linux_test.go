@@ -17,6 +17,7 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/backend"
 	"github.com/cordon-sandbox/cordon/internal/backend/backendtest"
 	"github.com/cordon-sandbox/cordon/internal/backend/portable"
+	"github.com/cordon-sandbox/cordon/internal/hosttest"
 	"github.com/cordon-sandbox/cordon/internal/launch"
 	"github.com/cordon-sandbox/cordon/policy"
 )
@@ -206,7 +207,7 @@ func TestProcessesEndWithTheFirst(t *testing.T) {
 // awaitLeaver waits for a child in another group.
 func awaitLeaver(t *testing.T, parent int) (pid int) {
 	t.Helper()
-	eventually(t, "nobody left the group", func() bool {
+	hosttest.Eventually(t, "nobody left the group", func() bool {
 		all, err := procFS{}.List()
 		if err != nil {
 			t.Fatal(err)
@@ -219,21 +220,6 @@ func awaitLeaver(t *testing.T, parent int) (pid int) {
 		return pid != 0
 	})
 	return pid
-}
-
-// eventually waits until a condition holds.
-func eventually(t *testing.T, otherwise string, happened func() bool) {
-	t.Helper()
-	late := time.After(20 * time.Second)
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for !happened() {
-		select {
-		case <-tick.C:
-		case <-late:
-			t.Fatal(otherwise)
-		}
-	}
 }
 
 // When the Runner is killed, its guests end.
@@ -280,7 +266,7 @@ func awaitDeath(t *testing.T, pid int) {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}
 	})
-	eventually(t, fmt.Sprintf("process %d is still there", pid), func() bool {
+	hosttest.Eventually(t, fmt.Sprintf("process %d is still there", pid), func() bool {
 		fields := stat(pid)
 		return fields == nil || fields[0] == "Z"
 	})
@@ -288,7 +274,7 @@ func awaitDeath(t *testing.T, pid int) {
 
 func TestUsageIsTheSumOfAll(t *testing.T) {
 	s := startShell(t, policy.Limits{}, `(while :; do :; done) & (while :; do :; done) & wait`)
-	eventually(t, "no time goes by", func() bool { return s.Usage().CPUTime >= 300*time.Millisecond })
+	hosttest.Eventually(t, "no time goes by", func() bool { return s.Usage().CPUTime >= 300*time.Millisecond })
 	if u := s.Usage(); u.Processes != 3 || u.Memory == 0 {
 		t.Errorf("%+v", u)
 	}
