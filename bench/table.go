@@ -184,6 +184,14 @@ func (s samples) at(q float64) time.Duration {
 func (s samples) p50() time.Duration { return s.at(0.50) }
 func (s samples) p99() time.Duration { return s.at(0.99) }
 
+// once adds the time of one action.
+func (s *samples) once(action func() error) error {
+	began := time.Now()
+	err := action()
+	*s = append(*s, time.Since(began))
+	return err
+}
+
 // over returns a ratio, or 0 if one side is missing.
 func over(a, b time.Duration) float64 {
 	if b == 0 {

@@ -199,7 +199,7 @@ var layers = [][]string{
 	{"internal/backend/wasm/engine"},
 	{"internal/backend/portable"},
 	{"internal/backend/hook", "internal/backend/wasm/guest"},
-	{"internal/backend", "internal/backend/verdict"},
+	{"internal/backend", "internal/backend/ahead", "internal/backend/verdict"},
 	{"internal/backend/wasm/files", "internal/zygote/gen"},
 	{"internal/backend/wasm/memory", "internal/backend/wasm/rootfs", "internal/backend/wasm/scratch", "internal/command", "internal/egress", "internal/launch", "internal/report", "internal/zygote"},
 	{"internal/backend/wasm/guestfs", "internal/wire", "internal/confine", "internal/confine/gen", "internal/interpreter", "internal/notify", "internal/output"},

@@ -58,3 +58,18 @@ func (h *Histogram) Durations() Durations {
 	}
 	return d
 }
+
+// Plus adds the metrics of two parts of one tier.
+func Plus(a, b TierStats) TierStats {
+	return TierStats{Idle: a.Idle + b.Idle, Busy: a.Busy + b.Busy, Forks: plus(a.Forks, b.Forks), Setups: plus(a.Setups, b.Setups)}
+}
+
+func plus(a, b Durations) Durations {
+	sum := Durations{Count: a.Count + b.Count, Sum: a.Sum + b.Sum, Within: map[time.Duration]uint64{}}
+	for _, part := range []Durations{a, b} {
+		for bound, count := range part.Within {
+			sum.Within[bound] += count
+		}
+	}
+	return sum
+}

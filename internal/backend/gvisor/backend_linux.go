@@ -3,6 +3,7 @@ package gvisor
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
 	"github.com/cordon-sandbox/cordon/internal/backend/jail"
@@ -53,6 +54,14 @@ func New(_ context.Context, o Options) (*Backend, error) {
 	return b, err
 }
 
+const (
+	// waitingTime is how long an interpreter waits for a script. It has about 60 MiB.
+	waitingTime = time.Minute
+	// maxWaiting bounds those of all kinds together.
+	maxWaiting     = 4
+	maxWaitingEach = 2
+)
+
 func newScripts(ctx context.Context, o Options, guests hostpath.Guests) (*scripts, error) {
 	p := o.Policy
 	p.Write = nil // scripts write to their own directory only
@@ -75,10 +84,15 @@ func newScripts(ctx context.Context, o Options, guests hostpath.Guests) (*script
 	if err != nil {
 		return nil, errors.Join(err, s.sandboxes.Close())
 	}
-	s.Scripts, err = portable.NewScripts(ctx, portable.Options{
-		Policy: p, Guests: guests, Launcher: s.sandboxes.Launcher(), Load: o.Load, Tier: policy.TierGVisor, Scratch: confine.Scratch, Filter: filter,
+	launcher := s.sandboxes.Launcher()
+	options := portable.Options{
+		Policy: p, Guests: guests, Launcher: launcher, Load: o.Load, Tier: policy.TierGVisor, Scratch: confine.Scratch, Filter: filter,
 		AddressSpace: !s.sandboxes.Enforcement().Walls[policy.WallCgroup].Enforced(),
-	})
+	}
+	if !o.OneShot {
+		options.Waiting = &portable.Waiting{Max: maxWaiting, MaxEach: maxWaitingEach, Lifetime: waitingTime, Grants: launcher.Grants}
+	}
+	s.Scripts, err = portable.NewScripts(ctx, options)
 	if err != nil {
 		return nil, errors.Join(err, s.sandboxes.Close())
 	}
@@ -107,7 +121,13 @@ func (b *Backend) Open(ctx context.Context, job backend.Job) (backend.Sandbox, e
 }
 
 // Stats returns the tier's metrics.
-func (b *Backend) Stats() observe.Stats { return b.commands.Stats() }
+func (b *Backend) Stats() observe.Stats {
+	stats := b.commands.Stats()
+	if s, started := b.scripts.Started(); started {
+		stats[b.Tier()] = observe.Plus(stats[b.Tier()], s.Stats()[b.Tier()])
+	}
+	return stats
+}
 
 // Close ends every guest and leaves nothing behind.
 func (b *Backend) Close() error {

@@ -6,11 +6,15 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
+	"github.com/cordon-sandbox/cordon/internal/backend/ahead"
+	"github.com/cordon-sandbox/cordon/internal/hosttest"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -47,23 +51,10 @@ func attemptOnce(ctx context.Context, b *Backend, job backend.Job) (run.Result, 
 	return r, errors.Join(err, s.Close())
 }
 
-// waits returns the number of waiting sandboxes, after those under construction are built.
-func (a *ahead) waits() (n int) {
-	a.building.Wait()
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	for _, list := range a.idle {
-		n += len(list)
-	}
-	return n
-}
-
-// mustWait fails the test unless this number of sandboxes waits.
-func (a *ahead) mustWait(t *testing.T, want int) {
+// mustWait waits until this number of sandboxes waits.
+func (b *Backend) mustWait(t *testing.T, want int) {
 	t.Helper()
-	if n := a.waits(); n != want {
-		t.Fatalf("%d sandboxes wait, want %d", n, want)
-	}
+	hosttest.Eventually(t, fmt.Sprintf("%d sandboxes wait", want), func() bool { return b.ahead.Idle() == want })
 }
 
 // A sandbox that was built ahead is used only for the same workspace, and only if the same
@@ -79,11 +70,11 @@ func TestSandboxesBuiltAhead(t *testing.T) {
 	if r := runs(t, b, list); !r.OK() || r.Stdout != "" {
 		t.Fatalf("%+v", r)
 	}
-	b.ahead.mustWait(t, 1)
+	b.mustWait(t, 1)
 	if r := runs(t, b, list); !r.OK() || r.Stdout != "made\n" {
 		t.Errorf("in a sandbox that was built ahead: %q %s", r.Stdout, r.Error)
 	}
-	b.ahead.mustWait(t, 1)
+	b.mustWait(t, 1)
 	if err := os.Rename(directory, directory+".old"); err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +119,7 @@ func TestReplacedGrantsAreNotUsed(t *testing.T) {
 		if r := runs(t, b, run.Request{Command: run.Command{Args: []string{"cat", file}}}); r.Stdout != text {
 			t.Errorf("%q, want %q", r.Stdout, text)
 		}
-		b.ahead.mustWait(t, i+1) // the first is for a file that no longer exists
+		b.mustWait(t, i+1) // the first is for a file that no longer exists
 	}
 }
 
@@ -143,72 +134,39 @@ func TestSandboxesAheadAreBounded(t *testing.T) {
 		if err := os.Mkdir(directory, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		for range maxAheadPerRecipe + 1 {
-			if r := runs(t, b, run.Request{Command: run.Command{Args: []string{"true"}, Workspace: directory}}); !r.OK() {
-				t.Fatalf("%+v", r)
-			}
+		if r := runs(t, b, run.Request{Command: run.Command{Args: []string{"true"}, Workspace: directory}}); !r.OK() {
+			t.Fatalf("%+v", r)
 		}
-	}
-	if n := b.ahead.waits(); n == 0 || n > maxAhead {
-		t.Errorf("%d sandboxes wait", n)
-	}
-	for r, list := range b.ahead.idle {
-		if len(list) > maxAheadPerRecipe {
-			t.Errorf("%d sandboxes wait for %s", len(list), r.workspace.path)
-		}
-		b.ahead.expire(r, list[0])
+		b.mustWait(t, min(i+1, maxAhead))
 	}
 	if err := b.Close(); err != nil {
 		t.Error(err)
-	}
-	if n := b.ahead.count; n != 0 {
-		t.Errorf("%d sandboxes are still counted", n)
-	}
-	if p := b.ahead.take(recipe{}); p != nil {
-		t.Error("a closed backend returns a sandbox")
-	}
-}
-
-// A sandbox whose time is up while a caller takes it is not lost.
-func TestSandboxIsTakenWhileItExpires(t *testing.T) {
-	b := openBackend(t, policy.Policy{})
-	runs(t, b, run.Request{Command: run.Command{Args: []string{"true"}, Workspace: t.TempDir()}})
-	if n := b.ahead.waits(); n != 1 {
-		t.Fatalf("%d sandboxes wait", n)
-	}
-	for r, list := range b.ahead.idle {
-		list[0].expiry.Stop() // as if it had fired and waited for the lock
-		p := b.ahead.take(r)
-		if p == nil {
-			t.Fatal("the sandbox is lost")
-		}
-		b.ahead.expire(r, list[0])
-		if err := p.process.Execute("/bin/true", []string{"true"}, nil); err != nil {
-			t.Errorf("it was ended: %v", err)
-		}
-		if end, err := p.process.End(); err != nil || end.Status == nil || *end.Status != 0 {
-			t.Errorf("it was ended: %+v, %v", end, err)
-		}
-		p.tearDown()
 	}
 }
 
 // If a waiting sandbox was killed, the caller gets another one.
 func TestKilledSandboxIsReplaced(t *testing.T) {
 	b := openBackend(t, policy.Policy{})
+	var killed atomic.Int32
+	b.ahead = ahead.New(ahead.Options[recipe, *sandbox]{
+		Make: func(r recipe) (*sandbox, error) {
+			p, err := b.buildAhead(r)
+			if err == nil {
+				p.kill()
+				p.process.Wait()
+				killed.Add(1)
+			}
+			return p, err
+		},
+		Discard: (*sandbox).tearDown, Busy: b.busy, Max: 1, MaxEach: 1, Lifetime: time.Minute,
+	})
 	req := run.Request{Command: run.Command{Args: []string{"true"}, Workspace: t.TempDir()}}
 	runs(t, b, req)
-	b.ahead.mustWait(t, 1)
-	for _, list := range b.ahead.idle {
-		for _, w := range list {
-			w.kill()
-			w.process.Wait()
-		}
-	}
+	b.mustWait(t, 1)
 	attempt := func() (run.Result, error) {
 		return attemptOnce(t.Context(), b, backend.Job{Request: req, Limits: b.options.Policy.Limits})
 	}
-	if r, err := backend.UntilStarted(context.Background(), attempt); err != nil || !r.OK() {
-		t.Errorf("%+v, %v", r, err)
+	if r, err := backend.UntilStarted(context.Background(), attempt); err != nil || !r.OK() || killed.Load() == 0 {
+		t.Errorf("%+v, %v; %d were killed", r, err, killed.Load())
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
+	"github.com/cordon-sandbox/cordon/internal/backend/ahead"
 	"github.com/cordon-sandbox/cordon/internal/cgroup"
 	"github.com/cordon-sandbox/cordon/internal/confine"
 	"github.com/cordon-sandbox/cordon/internal/egress"
@@ -41,7 +42,7 @@ type Backend struct {
 	// commands without namespaces that may be written.
 	granted, writable []string
 	gate              *backend.Gate
-	ahead             *ahead
+	ahead             *ahead.Pool[recipe, *sandbox]
 	setups            observe.Histogram // how long building a sandbox took
 	turns             atomic.Uint32     // of the CPUs: see holdToCPUs
 }
@@ -60,17 +61,17 @@ func New(options Options) (*Backend, error) {
 		b.jail = gvisorJail
 	}
 	b.gate = backend.NewGate(b.options.Load)
-	b.ahead = newAhead(b)
+	b.ahead = b.newAhead()
 	var err error
 	if b.grants, err = b.options.Policy.NetGrants(); err != nil {
 		return nil, run.Wrap(run.Invalid, err)
 	}
 	// Opening the cgroups takes time, so it runs while the walls are planned.
-	var ahead *cgroup.Limits
+	var first *cgroup.Limits
 	if limits := b.groupLimits(b.options.Policy.Limits); b.options.OneShot {
-		ahead = &limits // the only command needs a group, and its caller waits
+		first = &limits // the only command needs a group, and its caller waits
 	}
-	b.groups = cgroup.Begin(!slices.Contains(b.options.Without, policy.WallCgroup), ahead)
+	b.groups = cgroup.Begin(!slices.Contains(b.options.Without, policy.WallCgroup), first)
 	if err = b.probeHost(); err == nil {
 		err = b.makePlan()
 	}
@@ -154,13 +155,13 @@ func (b *Backend) Open(ctx context.Context, _ backend.Job) (backend.Sandbox, err
 // Stats returns the tier's metrics. Each command gets new walls; there is no fork
 // server.
 func (b *Backend) Stats() observe.Stats {
-	return observe.Stats{b.Tier(): {Idle: b.ahead.idleCount(), Busy: b.gate.Busy(), Setups: b.setups.Durations()}}
+	return observe.Stats{b.Tier(): {Idle: b.ahead.Idle(), Busy: b.gate.Busy(), Setups: b.setups.Durations()}}
 }
 
 // Close ends every command and leaves nothing behind.
 func (b *Backend) Close() error {
 	b.gate.Close()
-	b.ahead.close()
+	b.ahead.Close()
 	return b.release()
 }
 

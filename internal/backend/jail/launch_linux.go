@@ -33,6 +33,10 @@ func (l Launcher) Walls(launch.Access) (map[policy.Wall]policy.WallStatus, error
 	return walls, nil
 }
 
+// Grants identifies the files at the granted paths. A sandbox that was started when they were
+// others has those.
+func (l Launcher) Grants() (string, error) { return l.backend.grantedNow() }
+
 // System is empty: the backend mounts what is needed.
 func (Launcher) System() launch.System { return launch.System{} }
 
@@ -101,12 +105,20 @@ func (b *Backend) holdToCPUs(pid, limit int) error {
 type launched struct {
 	sandbox *sandbox
 
-	mu    sync.Mutex // prevents measuring a sandbox that was freed
+	mu    sync.Mutex   // prevents measuring a sandbox that was freed
+	last  launch.Usage // before it was killed: nothing can be measured later
 	freed bool
 }
 
 // Kill ends all processes.
-func (l *launched) Kill() { l.sandbox.kill() }
+func (l *launched) Kill() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.freed && l.last == (launch.Usage{}) {
+		l.last = l.measureLocked()
+	}
+	l.sandbox.kill()
+}
 
 // Usage returns what the program has used so far.
 func (l *launched) Usage() launch.Usage {
@@ -115,6 +127,10 @@ func (l *launched) Usage() launch.Usage {
 	if l.freed {
 		return launch.Usage{} // Wait has returned more
 	}
+	return l.measureLocked()
+}
+
+func (l *launched) measureLocked() launch.Usage {
 	return launch.Usage{CPUTime: l.sandbox.cpuTime(), Memory: policy.Bytes(max(0, l.sandbox.gvisorMemory()-l.sandbox.base))}
 }
 
@@ -136,7 +152,9 @@ func (l *launched) Wait() (exit launch.Exit, err error) {
 	if end.Failure != 0 {
 		return exit, end.Failure
 	}
-	exit.Code, exit.Usage.CPUTime = -1, max(0, time.Duration(usage.Utime.Nano()+usage.Stime.Nano())-l.sandbox.booting)
+	used := time.Duration(usage.Utime.Nano()+usage.Stime.Nano()) - l.sandbox.booting
+	exit.Code, exit.Usage = -1, l.last
+	exit.Usage.CPUTime = max(used, l.last.CPUTime, l.sandbox.cpuTime())
 	switch status := end.Status; {
 	case status.Exited():
 		exit.Code = status.ExitStatus()

@@ -68,21 +68,15 @@ func (b *Backend) run(ctx context.Context, job backend.Job) (run.Result, error) 
 	}
 	g := &guest{backend: b, sandbox: p, job: job, recipe: r, began: began, program: program, disk: disk, scratch: scratch}
 	if job.Streams.Terminal == nil {
-		refill := sync.OnceFunc(func() { b.ahead.refill(r) })
-		defer refill()
-		long := time.AfterFunc(refillAfter, refill)
-		defer long.Stop()
+		defer b.ahead.Use(r)()
 	}
 	return g.run(ctx)
 }
 
-// refillAfter is how long a command runs before the next sandbox is built beside it.
-const refillAfter = 5 * time.Millisecond
-
 // open returns a sandbox that waits for its command.
 func (b *Backend) open(r recipe, terminal *run.Terminal, input bool) (*sandbox, error) {
 	if terminal == nil {
-		if p := b.ahead.take(r); p != nil {
+		if p, waits := b.ahead.Take(r); waits {
 			return p, nil
 		}
 	}

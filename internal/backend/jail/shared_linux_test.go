@@ -226,7 +226,7 @@ func TestSharedBuiltAhead(t *testing.T) {
 	seen := map[string]bool{}
 	for range 4 {
 		r := runs(t, b, run.Request{Command: run.Command{Args: []string{"/bin/sh", "-c", `pwd; ls; touch made`}}})
-		b.ahead.mustWait(t, 1)
+		b.mustWait(t, 1)
 		if !r.OK() || strings.Count(r.Stdout, "\n") != 1 || seen[r.Stdout] {
 			t.Errorf("%+v", r)
 		}

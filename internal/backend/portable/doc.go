@@ -8,8 +8,8 @@
 // A hook has a process that compiles it once and serves its calls (hooks.go); calls.go
 // separates the output of one call from that of the next.
 //
-// It has no idle workers for scripts, terminals, or reports of what the walls denied.
-// RATIONALE.md says why.
+// Interpreters may be started ahead of scripts (waiting.go), which only gVisor's sandboxes need.
+// It has no terminals or reports of what the walls denied. RATIONALE.md says why.
 package portable
 
 import (
@@ -47,6 +47,9 @@ type Options struct {
 	AddressSpace bool
 	// Load is the Runner's; nil means that this is its only tier.
 	Load *backend.Load
+	// Waiting says how interpreters are started ahead of scripts; nil means that none is. It
+	// needs a Scratch.
+	Waiting *Waiting
 	// Ahead bounds the processes that are started ahead of the calls of hooks; nil means
 	// one for each hook.
 	Ahead *hook.Ahead

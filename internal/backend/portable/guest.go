@@ -5,14 +5,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/cordon-sandbox/cordon/internal/backend/verdict"
 	"io"
+	"net"
 	"os"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
+	"github.com/cordon-sandbox/cordon/internal/backend/verdict"
 	"github.com/cordon-sandbox/cordon/internal/launch"
 	"github.com/cordon-sandbox/cordon/internal/output"
 	"github.com/cordon-sandbox/cordon/internal/wire"
@@ -45,15 +46,21 @@ type guest struct {
 	killed  atomic.Pointer[reason]
 
 	stdin, stdout, stderr, channel *os.File // our ends; only a script has a channel
+	messages                       *bufio.Reader
 	out, err                       output.Sink
 
 	ready     chan struct{} // closed when the guest begins; the interpreter of a script reports it
+	waited    bool          // it was ready before its script arrived
 	failure   string
 	report    wire.Dict
 	malformed error
 	readers   sync.WaitGroup
 	spoken    chan struct{} // closed when the readers have ended
 	cpu       atomic.Int64  // CPU time, in nanoseconds, that does not count against the limit
+
+	ended  chan struct{} // closed when the process has ended
+	exit   launch.Exit
+	failed error // of waiting for its end
 }
 
 // kill ends the guest. Only the first reason counts, except that what the guest has
@@ -79,7 +86,7 @@ func (g *guest) reason() reason {
 
 // start starts the process of the order, with new streams.
 func start(l launch.Launcher, order launch.Order, job backend.Job, withChannel bool) (g *guest, err error) {
-	g = &guest{job: job, began: time.Now(), ready: make(chan struct{}), spoken: make(chan struct{})}
+	g = &guest{job: job, began: time.Now(), ready: make(chan struct{}), spoken: make(chan struct{}), ended: make(chan struct{})}
 	var theirs []*os.File
 	defer func() {
 		for _, f := range theirs {
@@ -111,11 +118,19 @@ func start(l launch.Launcher, order launch.Order, job backend.Job, withChannel b
 	if withChannel {
 		order.Args = append(order.Args, l.ChannelName(order.Channel))
 	}
-	g.process, err = l.Start(order)
-	if !withChannel {
+	if g.process, err = l.Start(order); err != nil {
+		return g, err
+	}
+	if withChannel {
+		g.messages = bufio.NewReader(g.channel)
+	} else {
 		close(g.ready)
 	}
-	return g, err
+	go func() {
+		defer close(g.ended)
+		g.exit, g.failed = g.process.Wait()
+	}()
+	return g, nil
 }
 
 func (g *guest) close() {
@@ -129,32 +144,52 @@ func (g *guest) close() {
 // lingering is how long to wait for a process that outlived the guest and holds a stream.
 const lingering = 500 * time.Millisecond
 
+// wait makes the interpreter ready before its script arrives. If that fails, the guest has
+// ended.
+func (g *guest) wait(preparation []byte) error {
+	late := time.AfterFunc(setupTime, func() { g.kill(killedSetup) })
+	defer late.Stop()
+	if _, err := g.stdin.Write(preparation); err != nil || !g.hello() {
+		g.discard()
+		return g.notReady()
+	}
+	g.waited = true
+	g.cpu.Store(int64(g.process.Usage().CPUTime))
+	return nil
+}
+
+// discard ends a guest that does not run.
+func (g *guest) discard() {
+	g.kill(killedDone)
+	<-g.ended
+	g.close()
+}
+
 // run watches the guest until its end, and returns the evidence. The guest reads the
 // opening first, then its input.
-func (g *guest) run(ctx context.Context, opening []byte, w watch) (evidence, error) {
+func (g *guest) run(ctx context.Context, opening [][]byte, w watch) (evidence, error) {
 	defer g.close()
-	g.feed(opening)
+	sent := g.feed(opening)
 	g.collect()
-	ended := make(chan struct{})
-	var exit launch.Exit
-	var waitErr error
-	go func() {
-		defer close(ended)
-		exit, waitErr = g.process.Wait()
-	}()
-	seen := g.watch(ctx, ended, w)
+	seen := g.watch(ctx, g.ended, w)
 	wallTime := time.Since(g.began)
 	g.finish()
-	if waitErr != nil {
-		return evidence{}, run.Errorf(run.Internal, "the end of the guest: %w", waitErr)
+	if g.failed != nil {
+		return evidence{}, run.Errorf(run.Internal, "the end of the guest: %w", g.failed)
 	}
-	if !g.isReady() && g.reason() != killedCanceled {
-		return evidence{}, g.notReady(exit)
+	if g.reason() != killedCanceled {
+		switch {
+		case !g.isReady():
+			return evidence{}, g.notReady()
+		case g.waited && <-sent == 0:
+			return evidence{}, backend.ErrNotStarted // it ended while it waited
+		}
 	}
+	used := max(seen.CPUTime, g.exit.Usage.CPUTime) - time.Duration(g.cpu.Load())
 	e := evidence{
-		Command: g.job.Command.Args, Report: g.report, Malformed: g.malformed, Killed: g.reason(), Exit: exit, Limits: g.job.Limits, Restricted: g.job.Script.Restricted,
+		Command: g.job.Command.Args, Report: g.report, Malformed: g.malformed, Killed: g.reason(), Exit: g.exit, Limits: g.job.Limits, Restricted: g.job.Script.Restricted,
 		Stdout: g.out.Capture, Stderr: g.err.Capture, WallTime: wallTime,
-		CPUTime: max(seen.CPUTime, exit.Usage.CPUTime), Memory: max(seen.Memory, exit.Usage.Memory),
+		CPUTime: max(0, used), Memory: max(seen.Memory, g.exit.Usage.Memory),
 	}
 	return e, nil
 }
@@ -169,24 +204,27 @@ func (g *guest) isReady() bool {
 }
 
 // notReady returns an error, not a Result, because no guest code has run.
-func (g *guest) notReady(exit launch.Exit) error {
+func (g *guest) notReady() error {
 	words := g.failure
 	switch {
 	case g.reason() == killedSetup:
 		words = fmt.Sprintf("the interpreter was not ready within %v", setupTime)
 	case words == "":
-		words = fmt.Sprintf("the interpreter ended before it was ready (exit code %d %s): %.500s", exit.Code, exit.Signal, g.err.Capture.Data)
+		words = fmt.Sprintf("the interpreter ended before it was ready (exit code %d %s): %.500s", g.exit.Code, g.exit.Signal, g.err.Capture.Data)
 	}
 	return run.Errorf(run.Unsupported, "the sandbox cannot be set up: %s", words)
 }
 
-// feed writes the guest's input. What the guest does not read is lost. A caller's reader
-// that blocks forever keeps its goroutine.
-func (g *guest) feed(opening []byte) {
-	stdin := g.stdin
+// feed writes the guest's input, and sends how much of the opening was written. What the guest
+// does not read is lost. A caller's reader that blocks forever keeps its goroutine.
+func (g *guest) feed(opening [][]byte) <-chan int64 {
+	stdin, sent := g.stdin, make(chan int64, 1)
 	go func() {
 		defer stdin.Close()
-		if _, err := stdin.Write(opening); err != nil {
+		buffers := net.Buffers(opening)
+		n, err := buffers.WriteTo(stdin)
+		sent <- n
+		if err != nil {
 			return
 		}
 		if in := g.job.Streams.In; in != nil {
@@ -195,6 +233,7 @@ func (g *guest) feed(opening []byte) {
 		}
 		_, _ = io.WriteString(stdin, g.job.Stdin)
 	}()
+	return sent
 }
 
 // collect reads the guest's output until all writers have closed it.
@@ -240,11 +279,10 @@ func (g *guest) finish() {
 
 // listen reads the messages of the interpreter, and then of the guest.
 func (g *guest) listen() {
-	reader := bufio.NewReader(g.channel)
-	if !g.hello(reader) {
+	if !g.waited && !g.hello() {
 		return
 	}
-	kind, payload, err := wire.ReadFrame(reader, nil, wire.MaxReport(g.job.Limits))
+	kind, payload, err := wire.ReadFrame(g.messages, nil, wire.MaxReport(g.job.Limits))
 	switch {
 	case err == nil && kind == wire.KindDone:
 		g.report, g.malformed = wire.DecodeDict(payload)
@@ -257,7 +295,7 @@ func (g *guest) listen() {
 	}
 	g.kill(killedDone)
 	// It may continue to write, and would block.
-	_, _ = io.Copy(io.Discard, reader)
+	_, _ = io.Copy(io.Discard, g.messages)
 }
 
 // ended reports whether an error means that the channel has ended, not that its bytes are
@@ -265,8 +303,8 @@ func (g *guest) listen() {
 func ended(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, os.ErrClosed) }
 
 // hello reads the first message: the interpreter is ready, or what failed.
-func (g *guest) hello(reader io.Reader) bool {
-	kind, payload, err := wire.ReadFrame(reader, nil, run.MaxPayload)
+func (g *guest) hello() bool {
+	kind, payload, err := wire.ReadFrame(g.messages, nil, run.MaxPayload)
 	if err != nil || kind != wire.KindReady {
 		return false
 	}

@@ -1,7 +1,6 @@
 package portable
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"encoding/binary"
@@ -43,9 +42,6 @@ type hookWorker struct {
 
 	stdout, stderr callOutput
 	answers        chan answer   // closed when the channel has ended
-	ended          chan struct{} // closed when the process has ended
-	exit           launch.Exit
-	failed         error         // of waiting for its end
 	closing        chan struct{} // closed by Close
 }
 
@@ -77,7 +73,7 @@ func (b *Scripts) startHook(ctx context.Context, h run.HookSpec, limits policy.L
 	access.Proxy = 0 // only scripts have a network
 	w := &hookWorker{
 		backend: b, once: once, enforcement: b.hookEnforcement(once),
-		answers: make(chan answer), ended: make(chan struct{}), closing: make(chan struct{}),
+		answers: make(chan answer), closing: make(chan struct{}),
 	}
 	if w.scratch, err = makeScratch(); err != nil {
 		return nil, err
@@ -125,8 +121,7 @@ func (w *hookWorker) serve() {
 	}()
 	go w.watchIdle()
 	w.backend.workers.Go(func() {
-		w.exit, w.failed = g.process.Wait()
-		close(w.ended)
+		<-g.ended
 		g.finish()
 		<-w.closing
 		g.close()
@@ -141,7 +136,7 @@ func (w *hookWorker) watchIdle() {
 	defer check.Stop()
 	for {
 		select {
-		case <-w.ended:
+		case <-w.guest.ended:
 			return
 		case <-check.C:
 			w.guest.hold(w.guest.process.Usage())
@@ -153,13 +148,12 @@ func (w *hookWorker) watchIdle() {
 func (w *hookWorker) listen() {
 	defer close(w.answers)
 	g := w.guest
-	reader := bufio.NewReader(g.channel)
-	if !g.hello(reader) {
+	if !g.hello() {
 		return
 	}
 	for {
 		var a answer
-		a.kind, a.payload, a.err = wire.ReadFrame(reader, nil, wire.MaxReport(g.job.Limits))
+		a.kind, a.payload, a.err = wire.ReadFrame(g.messages, nil, wire.MaxReport(g.job.Limits))
 		if ended(a.err) {
 			return
 		}
@@ -270,7 +264,7 @@ func (w *hookWorker) exchange(ctx context.Context, message []byte, number int64)
 	go func() {
 		defer close(done)
 		if got, answered = <-w.answers; !answered {
-			<-w.ended // its end says more
+			<-w.guest.ended // its end says more
 		}
 	}()
 	g.began = time.Now()
@@ -282,10 +276,10 @@ func (w *hookWorker) exchange(ctx context.Context, message []byte, number int64)
 	case answered:
 	case g.reason() == killedCanceled && ctx.Err() == nil:
 		return e, backend.ErrClosed()
-	case w.failed != nil:
-		return e, run.Errorf(run.Internal, "the end of the guest: %w", w.failed)
+	case w.guest.failed != nil:
+		return e, run.Errorf(run.Internal, "the end of the guest: %w", w.guest.failed)
 	case !g.isReady() && g.reason() != killedCanceled:
-		return e, g.notReady(w.exit)
+		return e, g.notReady()
 	case <-sent == 0 && g.reason() != killedCanceled:
 		return e, backend.ErrNotStarted // it had ended before
 	}
@@ -297,7 +291,7 @@ func (w *hookWorker) exchange(ctx context.Context, message []byte, number int64)
 	}
 	w.cpu = now.CPUTime
 	if !answered {
-		e.Exit = w.exit
+		e.Exit = w.guest.exit
 		return e, nil
 	}
 	switch e.last = got.kind == wire.KindLast; {
@@ -313,7 +307,7 @@ func (w *hookWorker) exchange(ctx context.Context, message []byte, number int64)
 
 func (w *hookWorker) hasEnded() bool {
 	select {
-	case <-w.ended:
+	case <-w.guest.ended:
 		return true
 	default:
 		return false
@@ -323,7 +317,7 @@ func (w *hookWorker) hasEnded() bool {
 // usage returns what the process has used since its start.
 func (w *hookWorker) usage() launch.Usage {
 	if w.hasEnded() {
-		return w.exit.Usage
+		return w.guest.exit.Usage
 	}
 	return w.guest.process.Usage()
 }

@@ -64,13 +64,10 @@ func (b *Scripts) preparation(preset policy.LanguagePreset, ahead bool, limits p
 	return opening, nil
 }
 
-// opening is what the guest of a run or a check reads before its own input.
-func (b *Scripts) opening(kind byte, g guestScript, limits policy.Limits) ([]byte, error) {
-	opening, err := b.preparation(g.rules, false, limits)
-	if err != nil {
-		return nil, err
-	}
-	opening, err = wire.AppendListFrame(opening, kind,
+// encodeScript returns what an interpreter reads after the preparation, and before the guest's
+// own input.
+func encodeScript(message byte, g guestScript, limits policy.Limits) ([]byte, error) {
+	request, err := wire.AppendListFrame(nil, message,
 		wire.Field{Name: "script", Value: g.script},
 		wire.Field{Name: "name", Value: g.name},
 		wire.Field{Name: "context", Value: g.context},
@@ -79,7 +76,7 @@ func (b *Scripts) opening(kind byte, g guestScript, limits policy.Limits) ([]byt
 	if err != nil {
 		return nil, run.Errorf(run.Invalid, "%w", err)
 	}
-	return opening, nil
+	return request, nil
 }
 
 // guestScript is what one interpreter runs or checks.

@@ -34,6 +34,9 @@ func makeScratch() (s scratch, err error) {
 
 // remove removes the directory, also what its guest made hard to remove.
 func (s scratch) remove() error {
+	if s.root == nil {
+		return nil // the launcher's
+	}
 	if os.RemoveAll(s.dir) != nil {
 		s.size() // makes directories accessible again
 		s.empty()

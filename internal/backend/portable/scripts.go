@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
+	"github.com/cordon-sandbox/cordon/internal/backend/ahead"
 	"github.com/cordon-sandbox/cordon/internal/backend/hook"
 	"github.com/cordon-sandbox/cordon/internal/hints"
 	"github.com/cordon-sandbox/cordon/internal/interpreter"
@@ -24,14 +25,16 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Scripts is the `process` tier: it starts an interpreter for each script, and keeps one for
-// each hook.
+// Scripts is the `process` tier: it has an interpreter for each script, and keeps one for each
+// hook.
 type Scripts struct {
 	options Options
 	python  interpreter.Interpreter
 	network network
 	gate    *backend.Gate
 	walls   map[policy.Wall]policy.WallStatus
+
+	waiting *ahead.Pool[kind, *interpreting] // nil if no interpreter is started ahead
 
 	hooks   hook.Set
 	workers sync.WaitGroup // processes of hooks, until nothing is left of them
@@ -64,6 +67,7 @@ func NewScripts(ctx context.Context, options Options) (*Scripts, error) {
 	if b.walls, err = options.Launcher.Walls(access); err != nil {
 		return nil, err
 	}
+	b.waiting = b.newWaiting()
 	if options.Tier != "" {
 		return b, nil // its own walls were checked where they were planned
 	}
@@ -134,10 +138,14 @@ func (b *Scripts) Enforcement() run.Enforcement {
 	return e
 }
 
-// Stats returns the metrics of the tiers process and hook. Only hooks have idle workers.
+// Stats returns the metrics of the tiers process and hook.
 func (b *Scripts) Stats() observe.Stats {
+	idle := 0
+	if b.waiting != nil {
+		idle = b.waiting.Idle()
+	}
 	return observe.Stats{
-		b.Tier():        {Busy: b.gate.Busy(), Setups: b.setups.Durations()},
+		b.Tier():        {Busy: b.gate.Busy(), Idle: idle, Setups: b.setups.Durations()},
 		policy.TierHook: {Busy: int(b.calling.Load()), Idle: b.hooks.Idle(), Setups: b.hookSetups.Durations()},
 	}
 }
@@ -157,6 +165,9 @@ func (b *Scripts) Open(ctx context.Context, job backend.Job) (backend.Sandbox, e
 // Close ends every guest and leaves nothing behind.
 func (b *Scripts) Close() error {
 	b.gate.Close()
+	if b.waiting != nil {
+		b.waiting.Close()
+	}
 	b.hooks.Close()
 	b.workers.Wait()
 	b.failing.Lock()
@@ -178,7 +189,7 @@ func (b *Scripts) run(ctx context.Context, job backend.Job) (run.Result, error) 
 	if job.Script.Restricted {
 		g.rules = b.options.Policy.ScriptRules()
 	}
-	result, cause, _, err := b.start(ctx, job, wire.KindStart, g)
+	result, cause, _, err := b.execute(ctx, job, wire.KindStart, g)
 	if err != nil {
 		return run.Result{}, err
 	}
@@ -204,7 +215,7 @@ func (b *Scripts) Check(ctx context.Context, c run.Check) ([]run.Finding, error)
 	defer pass.Leave()
 	job := backend.Job{Limits: b.options.Policy.Limits}
 	job.Script.Restricted = true
-	result, _, words, err := b.start(ctx, job, wire.KindCheck, guestScript{script: c.Script, name: cmp.Or(c.Name, "<script>"), rules: preset})
+	result, _, words, err := b.execute(ctx, job, wire.KindCheck, guestScript{script: c.Script, name: cmp.Or(c.Name, "<script>"), rules: preset})
 	if err != nil {
 		return nil, err
 	}
@@ -214,48 +225,90 @@ func (b *Scripts) Check(ctx context.Context, c run.Check) ([]run.Finding, error)
 	return report.Findings(words)
 }
 
-// start starts an interpreter that runs or checks a script, and judges its end.
-func (b *Scripts) start(ctx context.Context, job backend.Job, kind byte, g guestScript) (result run.Result, cause report.OSError, words wire.Dict, err error) {
-	opening, err := b.opening(kind, g, job.Limits)
+// execute makes an interpreter run or check a script, and judges its end.
+func (b *Scripts) execute(ctx context.Context, job backend.Job, message byte, g guestScript) (result run.Result, cause report.OSError, words wire.Dict, err error) {
+	request, err := encodeScript(message, g, job.Limits)
 	if err != nil {
 		return result, cause, nil, err
 	}
-	access, err := b.access()
-	if err != nil {
-		return result, cause, nil, err
-	}
-	scratch := scratch{dir: b.options.Scratch}
-	if scratch.dir == "" {
-		if scratch, err = makeScratch(); err != nil {
+	k, opening := kind{rules: g.rules, limits: job.Limits}, [][]byte{request}
+	var i *interpreting
+	waits := false
+	if b.waiting != nil {
+		if k.grants, err = b.options.Waiting.Grants(); err != nil {
 			return result, cause, nil, err
 		}
-		defer func() { err = errors.Join(err, scratch.remove()) }()
-		access.Write = []string{scratch.dir}
+		defer b.waiting.Use(k)()
+		i, waits = b.waiting.Take(k)
 	}
-	proxy, err := b.network.serve()
+	if !waits {
+		preparation, err := b.preparation(k.rules, false, k.limits)
+		if err != nil {
+			return result, cause, nil, err
+		}
+		if i, err = b.interpret(k); err != nil {
+			return result, cause, nil, err
+		}
+		b.setups.Since(i.began)
+		opening = [][]byte{preparation, request}
+	}
+	defer func() { err = errors.Join(err, i.free()) }()
+	i.job = job
+	e, err := i.run(ctx, opening, watch{scratch: i.scratch, closed: b.gate.Closed()})
 	if err != nil {
 		return result, cause, nil, err
 	}
-	defer func() { err = errors.Join(err, proxy.close()) }()
-	b.network.open(&access, proxy.port())
-	order := launch.Order{
-		Program: b.python.Path, Args: arguments(b.python.Path), Dir: scratch.dir, Access: access, Limits: job.Limits,
-		Env: append(environment(scratch.dir, job.Limits), proxy.environment()...),
-	}
-	running, err := start(b.options.Launcher, order, job, true)
-	if err != nil {
-		return result, cause, nil, err
-	}
-	b.setups.Since(running.began)
-	e, err := running.run(ctx, opening, watch{scratch: scratch, closed: b.gate.Closed()})
-	if err != nil {
-		return result, cause, nil, err
-	}
-	e.Violations = proxy.violations()
+	e.Violations = i.proxy.violations()
 	result, cause = judge(e)
-	result.Traffic = proxy.traffic()
+	result.Traffic = i.proxy.traffic()
 	return result, cause, e.Report, nil
 }
+
+// kind is what an interpreter is started with. It can serve any script of its kind.
+type kind struct {
+	rules  policy.LanguagePreset // empty for scripts without language rules
+	limits policy.Limits
+	grants string // see Waiting
+}
+
+// interpreting is an interpreter for one script, and what belongs to it.
+type interpreting struct {
+	*guest
+	scratch scratch
+	proxy   *proxy
+}
+
+// interpret starts an interpreter.
+func (b *Scripts) interpret(k kind) (i *interpreting, err error) {
+	i = &interpreting{scratch: scratch{dir: b.options.Scratch}}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, i.free())
+		}
+	}()
+	access, err := b.access()
+	if err != nil {
+		return i, err
+	}
+	if i.scratch.dir == "" {
+		if i.scratch, err = makeScratch(); err != nil {
+			return i, err
+		}
+		access.Write = []string{i.scratch.dir}
+	}
+	if i.proxy, err = b.network.serve(); err != nil {
+		return i, err
+	}
+	b.network.open(&access, i.proxy.port())
+	i.guest, err = start(b.options.Launcher, launch.Order{
+		Program: b.python.Path, Args: arguments(b.python.Path), Dir: i.scratch.dir, Access: access, Limits: k.limits,
+		Env: append(environment(i.scratch.dir, k.limits), i.proxy.environment()...),
+	}, backend.Job{Limits: k.limits}, true)
+	return i, err
+}
+
+// free removes what belongs to an interpreter that has ended.
+func (i *interpreting) free() error { return errors.Join(i.proxy.close(), i.scratch.remove()) }
 
 // environment is the complete os.environ of a script, except for what the system itself
 // needs.
