@@ -9,7 +9,8 @@
 //     that they must not stop, and scripts spliced from both (corpus_test.go,
 //     fuzz_test.go), and hooks (hooks_test.go);
 //   - numpy and pandas from a virtual environment (venv_test.go);
-//   - CPython's own tests (cpython_test.go, testdata/cpython.txt);
+//   - CPython's own tests (cpython_test.go, testdata/cpython.txt), and again on gVisor
+//     (gvisor_cpython_linux_test.go, testdata/cpython_gvisor.txt);
 //   - all of this again with CPython as WebAssembly, on copies of a started interpreter
 //     (wasm_test.go). Tables list what cannot work there, with the error that a script gets
 //     (wasm_scripts_test.go, wasm_absent_test.go), and CPython's tests have a separate list
