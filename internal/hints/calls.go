@@ -8,6 +8,13 @@ const (
 	CommandOther run.HintCode = "command_other"
 )
 
+// OtherKernel is for system calls that gVisor does not have.
+const OtherKernel run.HintCode = "other_kernel"
+
+var gvisorCalls = table{
+	OtherKernel: everyone("gVisor's kernel does not have this system call: programs that can do without work; for others, use another tier"),
+}
+
 // scriptCalls are for system calls that scripts are denied. The reader is the author of
 // the script, often a model that will otherwise try the next library with the same need:
 // what the denial means, and what to do instead.

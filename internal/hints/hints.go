@@ -38,7 +38,7 @@ type table map[run.HintCode]words
 // wordings has a row for each code.
 var wordings = sync.OnceValue(func() table {
 	all := table{}
-	for _, part := range []table{grants, files, hosts, scriptCalls, commandCalls, languageRules} {
+	for _, part := range []table{grants, files, hosts, scriptCalls, commandCalls, gvisorCalls, languageRules} {
 		maps.Copy(all, part)
 	}
 	return all

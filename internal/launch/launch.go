@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
 )
 
 // Launcher starts processes behind the walls of one system. It is safe for concurrent use.
@@ -109,6 +110,8 @@ type Exit struct {
 	// if the system reports none. It is never guessed.
 	Limit Limit
 	Usage Usage
+	// Violations are those that the launcher observed.
+	Violations []run.Violation
 }
 
 // Limit names a limit that the operating system enforces.

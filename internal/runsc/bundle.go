@@ -14,6 +14,9 @@ const (
 	State   = "/state" // what runsc keeps
 )
 
+// Log is the file below State in which the sentry lists system calls that it does not have.
+const Log = "log"
+
 // Spec describes one sandbox.
 type Spec struct {
 	// ID is the guest's user and group, and that of runsc around it.
@@ -57,6 +60,7 @@ func (s Spec) Arguments() []string {
 		"--host-uds=none", "--host-fifo=none",
 		"--oci-seccomp=false",
 		"run",
+		"--user-log=" + State + "/" + Log,
 		"--bundle=" + bundle,
 		"--exec-fd=" + strconv.Itoa(s.Program),
 	}

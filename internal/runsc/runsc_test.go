@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -75,5 +76,19 @@ func TestFind(t *testing.T) {
 	t.Setenv("PATH", "/nowhere")
 	if _, err := find("", "/nowhere/cordon", nil); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "make runsc") {
 		t.Error(err)
+	}
+}
+
+func TestUnsupported(t *testing.T) {
+	const log = `{"log":"compat.go:120] Unsupported syscall rseq(0x7ec7401e5be0,0x20). It is"}
+{"log":"compat.go:120] Unsupported syscall perf_event_open(0x0,0x0). It is"}
+{"log":"compat.go:120] Unsupported syscall ioctl(0x0,0x1). It is"}
+{"log":"compat.go:120] Unsupported syscall ioctl(0x0,0x2). It is"}
+{"log":"Unsupported syscall <b>(0x0)"} not JSON Unsupported syscall cut`
+	if got := Unsupported([]byte(log)); !slices.Equal(got, []string{"perf_event_open", "ioctl"}) {
+		t.Error(got)
+	}
+	if got := Unsupported(nil); got != nil {
+		t.Error(got)
 	}
 }

@@ -7,8 +7,11 @@ import (
 	"sync"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/cordon-sandbox/cordon/internal/backend"
 	"github.com/cordon-sandbox/cordon/internal/backend/backendtest"
+	"github.com/cordon-sandbox/cordon/internal/hints"
 	"github.com/cordon-sandbox/cordon/internal/hostpath"
 	"github.com/cordon-sandbox/cordon/internal/hosttest"
 	"github.com/cordon-sandbox/cordon/policy"
@@ -84,4 +87,30 @@ func TestConcurrentScripts(t *testing.T) {
 		})
 	}
 	all.Wait()
+}
+
+// A system call that gVisor does not have is a violation with its name; what every program
+// does is none.
+func TestUnsupportedCallsAreReported(t *testing.T) {
+	b := open(t, policy.Policy{AllowInterpreters: true})
+	for program, want := range map[string]string{
+		"pass": "",
+		fmt.Sprintf("import ctypes; ctypes.CDLL(None).syscall(%d, 0, 0, 0, 0, 0)", unix.SYS_PERF_EVENT_OPEN): "perf_event_open",
+	} {
+		job := backend.Job{Request: run.Request{Command: run.Command{Args: []string{"/usr/bin/python3", "-c", program}}}, Limits: policy.DefaultLimits()}
+		s, err := b.Open(t.Context(), job)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := s.Run(t.Context(), job)
+		var reported string
+		for _, v := range r.Violations {
+			if reported += v.Op; v.Wall != policy.WallGVisor || v.HintCode != hints.OtherKernel {
+				t.Errorf("%+v", v)
+			}
+		}
+		if err = errors.Join(err, s.Close()); err != nil || !r.OK() || reported != want {
+			t.Errorf("%q: %s %s, reported %q, %v", program, r.Outcome, r.Stderr, reported, err)
+		}
+	}
 }

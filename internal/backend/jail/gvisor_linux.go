@@ -3,6 +3,7 @@ package jail
 import (
 	"errors"
 	"io"
+	"os"
 	"path"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/cordon-sandbox/cordon/internal/confine"
+	"github.com/cordon-sandbox/cordon/internal/hints"
 	"github.com/cordon-sandbox/cordon/internal/hostpath"
 	"github.com/cordon-sandbox/cordon/internal/output"
 	"github.com/cordon-sandbox/cordon/internal/runsc"
@@ -246,6 +248,24 @@ func (p *sandbox) gvisorMemory() int64 {
 		return own // never: the file is open
 	}
 	return own + stat.Blocks*blockSize
+}
+
+// unsupported reports the system calls of the guest that gVisor does not have.
+func (p *sandbox) unsupported() (all []run.Violation) {
+	if p.nested == nil {
+		return nil
+	}
+	fd, err := unix.Openat(p.Scratch, runsc.Log, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil // no guest has run
+	}
+	file := os.NewFile(uintptr(fd), runsc.Log)
+	defer file.Close()
+	log, _ := io.ReadAll(io.LimitReader(file, maxReport))
+	for _, name := range runsc.Unsupported(log) {
+		all = append(all, hints.Give(run.Violation{Wall: policy.WallGVisor, Op: name, Count: 1}, hints.OtherKernel, nil))
+	}
+	return all
 }
 
 // memoryLimit is how much memory all processes of the sandbox may use.

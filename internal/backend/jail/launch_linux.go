@@ -161,6 +161,7 @@ func (l *launched) Wait() (exit launch.Exit, err error) {
 	case status.Signaled():
 		exit.Signal = run.SignalName(int(status.Signal()))
 	}
+	exit.Violations = l.sandbox.unsupported()
 	if group := l.sandbox.group; group != nil {
 		kills, err := group.OOMKills()
 		if err != nil {

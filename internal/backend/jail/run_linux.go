@@ -199,7 +199,7 @@ func (g *guest) run(ctx context.Context) (run.Result, error) {
 	e := evidence{
 		Program: g.program, End: end, Limits: g.job.Limits, Stdout: stdout, Stderr: stderr, WallTime: wallTime,
 		CPUTime: time.Duration(usage.Utime.Nano() + usage.Stime.Nano()), Memory: policy.Bytes(usage.Maxrss) << 10,
-		ScratchFull: w.scratchFull, Violations: g.denials.Take(),
+		ScratchFull: w.scratchFull, Violations: append(g.denials.Take(), g.sandbox.unsupported()...),
 	}
 	if r := g.killed.Load(); r != nil {
 		e.Killed = *r

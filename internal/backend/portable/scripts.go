@@ -258,7 +258,7 @@ func (b *Scripts) execute(ctx context.Context, job backend.Job, message byte, g 
 	if err != nil {
 		return result, cause, nil, err
 	}
-	e.Violations = i.proxy.violations()
+	e.Violations = append(i.proxy.violations(), e.Exit.Violations...)
 	result, cause = judge(e)
 	result.Traffic = i.proxy.traffic()
 	return result, cause, e.Report, nil
