@@ -35,10 +35,14 @@ type words [3]string
 
 type table map[run.HintCode]words
 
+func parts() []table {
+	return []table{grants, files, hosts, scriptCalls, commandCalls, gvisorCalls, languageRules}
+}
+
 // wordings has a row for each code.
 var wordings = sync.OnceValue(func() table {
 	all := table{}
-	for _, part := range []table{grants, files, hosts, scriptCalls, commandCalls, gvisorCalls, languageRules} {
+	for _, part := range parts() {
 		maps.Copy(all, part)
 	}
 	return all
