@@ -18,7 +18,7 @@ type advice struct {
 // hintTables is the advices of each profile by call. Built once, on first use.
 var hintTables = sync.OnceValue(func() map[Profile]map[string]run.HintCode {
 	tables := make(map[Profile]map[string]run.HintCode)
-	for profile, advices := range map[Profile][]advice{Script: scriptAdvices, Command: commandAdvices, Watched: watchedAdvices, Shared: sharedAdvices, Unscoped: unscopedAdvices} {
+	for profile, advices := range map[Profile][]advice{Script: scriptAdvices, Networked: scriptAdvices, Command: commandAdvices, Watched: watchedAdvices, Shared: sharedAdvices, Unscoped: unscopedAdvices} {
 		tables[profile] = make(map[string]run.HintCode)
 		for _, a := range advices {
 			for _, call := range strings.Fields(a.calls) {
@@ -41,7 +41,7 @@ func hintFor(profile Profile, op string) run.HintCode {
 	if hint, ok := hintTables()[profile][op]; ok {
 		return hint
 	}
-	if profile == Script {
+	if profile == Script || profile == Networked {
 		return hints.ScriptOther
 	}
 	return hints.CommandOther

@@ -31,7 +31,26 @@ type attempt struct {
 
 var attempts = map[seccomp.Profile][]attempt{
 	seccomp.Script: scriptAttempts, seccomp.Command: commandAttempts, seccomp.Watched: watchedAttempts, seccomp.Shared: sharedAttempts, seccomp.Unscoped: unscopedAttempts,
-	seccomp.GVisor: gvisorAttempts,
+	seccomp.GVisor: gvisorAttempts, seccomp.Networked: networkedAttempts,
+}
+
+var networkedAttempts = []attempt{
+	{"socket inet, other protocol", unix.SYS_SOCKET, [3]uintptr{unix.AF_INET, unix.SOCK_STREAM, unix.IPPROTO_SCTP}, unix.EPERM},
+	{"socket inet, datagrams", unix.SYS_SOCKET, [3]uintptr{unix.AF_INET, unix.SOCK_DGRAM}, unix.EPERM},
+	{"socket inet, raw", unix.SYS_SOCKET, [3]uintptr{unix.AF_INET, unix.SOCK_RAW, unix.IPPROTO_TCP}, unix.EPERM},
+	{"socket inet, high bit", unix.SYS_SOCKET, [3]uintptr{unix.AF_INET | 1<<32, unix.SOCK_STREAM}, unix.EPERM},
+	{"socket unix", unix.SYS_SOCKET, [3]uintptr{unix.AF_UNIX, unix.SOCK_STREAM}, unix.EPERM},
+	{"socket netlink", unix.SYS_SOCKET, [3]uintptr{unix.AF_NETLINK, unix.SOCK_RAW}, unix.EPERM},
+	{"connect", unix.SYS_CONNECT, [3]uintptr{1000}, unix.EBADF},
+	{"setsockopt keepalive", unix.SYS_SETSOCKOPT, [3]uintptr{1000, unix.SOL_SOCKET, unix.SO_KEEPALIVE}, unix.EBADF},
+	{"setsockopt filter", unix.SYS_SETSOCKOPT, [3]uintptr{1000, unix.SOL_SOCKET, unix.SO_ATTACH_FILTER}, unix.EPERM},
+	{"setsockopt ULP", unix.SYS_SETSOCKOPT, [3]uintptr{1000, unix.IPPROTO_TCP, unix.TCP_ULP}, unix.EPERM},
+	{"bind", unix.SYS_BIND, [3]uintptr{1000}, unix.EPERM},
+	{"listen", unix.SYS_LISTEN, [3]uintptr{1000}, unix.EPERM},
+	{"accept4", unix.SYS_ACCEPT4, [3]uintptr{1000}, unix.EPERM},
+	{"sendmsg", unix.SYS_SENDMSG, [3]uintptr{1000}, unix.EPERM},
+	{"execve", unix.SYS_EXECVE, [3]uintptr{}, unix.EPERM},
+	{"clone, a process", unix.SYS_CLONE, [3]uintptr{uintptr(unix.SIGCHLD)}, unix.EPERM},
 }
 
 var scriptAttempts = []attempt{

@@ -8,6 +8,9 @@ const (
 	// Script is for untrusted CPython: threads, files and time, but no processes and
 	// no sockets.
 	Script Profile = "script"
+	// Networked is Script with TCP connections. It relies on a network in which nothing
+	// but the Runner's proxy can be reached.
+	Networked Profile = "networked"
 	// Command is for any program in its own namespaces: processes and sockets, but
 	// nothing that changes namespaces or that the kernel shares between them. It
 	// relies on a private root, on pid, net, ipc, uts and cgroup namespaces, and on
@@ -27,7 +30,7 @@ const (
 )
 
 // Profiles lists all profiles.
-func Profiles() []Profile { return []Profile{Script, Command, Watched, Shared, Unscoped, GVisor} }
+func Profiles() []Profile { return []Profile{Script, Networked, Command, Watched, Shared, Unscoped, GVisor} }
 
 // RulesOf returns the allowlist of a profile. Calls that it does not name are denied. An
 // unknown profile has no rules, so every call is denied.
@@ -35,6 +38,8 @@ func RulesOf(profile Profile) []Group {
 	switch profile {
 	case Script:
 		return scriptRules()
+	case Networked:
+		return networkedRules()
 	case Command:
 		return commandRules(true)
 	case Watched:
@@ -55,7 +60,7 @@ func RulesOf(profile Profile) []Group {
 // and does not run the program.
 func Hot(profile Profile) []string {
 	switch profile {
-	case Script:
+	case Script, Networked:
 		return []string{"ioctl", "fcntl", "kill"}
 	case Command, Watched, Shared, Unscoped, GVisor:
 		return []string{"openat", "ioctl", "fcntl"}

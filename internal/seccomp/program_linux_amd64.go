@@ -8,6 +8,12 @@ var scriptNotify string
 //go:embed program/script-amd64-errno.bin
 var scriptErrno string
 
+//go:embed program/networked-amd64-notify.bin
+var networkedNotify string
+
+//go:embed program/networked-amd64-errno.bin
+var networkedErrno string
+
 //go:embed program/command-amd64-notify.bin
 var commandNotify string
 

@@ -8,6 +8,12 @@ var scriptNotify string
 //go:embed program/script-arm64-errno.bin
 var scriptErrno string
 
+//go:embed program/networked-arm64-notify.bin
+var networkedNotify string
+
+//go:embed program/networked-arm64-errno.bin
+var networkedErrno string
+
 //go:embed program/command-arm64-notify.bin
 var commandNotify string
 

@@ -17,4 +17,7 @@ const (
 	unscopedErrno  = ""
 	gvisorNotify   = ""
 	gvisorErrno    = ""
+
+	networkedNotify = ""
+	networkedErrno  = ""
 )

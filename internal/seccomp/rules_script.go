@@ -112,6 +112,24 @@ func scriptRules() []Group {
 	}
 }
 
+// networkedRules returns the allowlist for scripts that have a network. They may connect over
+// TCP, but neither listen nor use other protocols.
+func networkedRules() []Group {
+	return append(scriptRules(),
+		Group{"connections", Allow, append(calls("connect"), Rule{
+			"socket", Where{is(0, afInet, afInet6), ignoring(1, sockNonblock|sockCloexec, sockStream), is(2, 0, protoTCP)},
+		})},
+		Group{"options of connections", Allow, []Rule{
+			{"setsockopt", Where{is(1, solSocket), is(2,
+				soKeepAlive, soLinger, soSndBuf, soRcvBuf, soOOBInline, soRcvLoWat, soRcvTimeo, soSndTimeo, soRcvTimeoNew, soSndTimeoNew)}},
+			{"setsockopt", Where{is(1, protoTCP), is(2,
+				tcpNoDelay, tcpMaxSeg, tcpCork, tcpKeepIdle, tcpKeepIntvl, tcpKeepCnt, tcpQuickAck, tcpUserTimeout, tcpNotSentLoWat)}},
+			{"getsockopt", Where{is(1, solSocket), ignoring(2, 0x7f, 0)}},
+			{"getsockopt", Where{is(1, protoTCP), ignoring(2, 0x1f, 0)}},
+		}},
+	)
+}
+
 // localType is the second argument of socket and socketpair for AF_UNIX.
 var localType = ignoring(1, sockNonblock|sockCloexec, sockStream, sockDgram, sockSeqpacket)
 

@@ -44,6 +44,8 @@ func Program(profile Profile, mode Mode) ([]byte, error) {
 	switch profile {
 	case Script:
 		notify, errno = scriptNotify, scriptErrno
+	case Networked:
+		notify, errno = networkedNotify, networkedErrno
 	case Command:
 		notify, errno = commandNotify, commandErrno
 	case Watched:

@@ -257,7 +257,7 @@ func TestNeverAllowed(t *testing.T) {
 	never := map[seccomp.Profile][]string{
 		seccomp.Script: scriptNever, seccomp.Command: commandNever, seccomp.Watched: append(commandNever, "memfd_create"),
 		seccomp.Shared: slices.Concat(commandNever, sharedNever), seccomp.Unscoped: slices.Concat(commandNever, sharedNever, unscopedNever),
-		seccomp.GVisor: without(commandNever, gvisorNeeds),
+		seccomp.GVisor: without(commandNever, gvisorNeeds), seccomp.Networked: without(scriptNever, []string{"connect", "setsockopt"}),
 	}
 	inEachProfile(t, func(t *testing.T, profile seccomp.Profile) {
 		all := machines(t, profile)
