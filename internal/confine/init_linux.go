@@ -45,35 +45,46 @@ const (
 	orderPart = 64 << 10
 )
 
+// headersSize is the size of the headers of an ELF file with this many segments.
+func headersSize(segments int) uint64 { return 64 + 56*uint64(segments) }
+
 // initProgram returns the ELF file of the init.
-func initProgram() []byte {
-	const headers = 64 + 3*56
+func initProgram() []byte { return elfProgram(nil, initCode) }
+
+// elfProgram returns an ELF file that begins with data, then executes code, and has the init's
+// memory besides some of its own.
+func elfProgram(data, code []byte, memory ...elfSegment) []byte {
+	segments := append([]elfSegment{
+		{Type: elfLoad, Flags: elfRead | elfExecute, Vaddr: initBase, Align: 0x1000},
+		{Type: elfLoad, Flags: elfRead | elfWrite, Vaddr: orderBase, Memsz: maxOrder, Align: 0x1000},
+		{Type: elfStack, Flags: elfRead | elfWrite},
+	}, memory...)
+	start := headersSize(len(segments))
 	header := elfHeader{
 		Ident: [16]byte{0x7f, 'E', 'L', 'F', elfClass64, elfLittleEndian, elfVersion},
 		Type:  elfExecutable, Machine: initMachine, Version: elfVersion,
-		Entry: initBase + headers, Phoff: 64, Ehsize: 64, Phentsize: 56, Phnum: 3,
+		Entry: initBase + start + uint64(len(data)), Phoff: 64, Ehsize: 64, Phentsize: 56, Phnum: uint16(len(segments)),
 	}
-	size := uint64(headers + len(initCode))
-	segments := []elfSegment{
-		{Type: elfLoad, Flags: elfRead | elfExecute, Vaddr: initBase, Filesz: size, Memsz: size, Align: 0x1000},
-		{Type: elfLoad, Flags: elfRead | elfWrite, Vaddr: orderBase, Memsz: maxOrder, Align: 0x1000},
-		{Type: elfStack, Flags: elfRead | elfWrite},
-	}
+	segments[0].Filesz = start + uint64(len(data)+len(code))
+	segments[0].Memsz = segments[0].Filesz
 	var file bytes.Buffer
-	for _, part := range []any{header, segments, initCode} {
+	for _, part := range []any{header, segments, data, code} {
 		_ = binary.Write(&file, binary.LittleEndian, part) // a Buffer never fails
 	}
 	return file.Bytes()
 }
 
 // OpenInit returns a descriptor of the init's program. The caller closes it.
-func OpenInit() (int, error) {
-	writeFD, err := unix.MemfdCreate("cordon-init", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
+func OpenInit() (int, error) { return openProgram("cordon-init", initProgram()) }
+
+// openProgram returns a descriptor of a program in memory.
+func openProgram(name string, program []byte) (int, error) {
+	writeFD, err := unix.MemfdCreate(name, unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
 	if err != nil {
 		return -1, fmt.Errorf("init: %w", err)
 	}
 	defer unix.Close(writeFD) // a file that is open for writing cannot be executed
-	if _, err := unix.Write(writeFD, initProgram()); err != nil {
+	if _, err := unix.Write(writeFD, program); err != nil {
 		return -1, fmt.Errorf("init: %w", err)
 	}
 	if _, err := unix.FcntlInt(uintptr(writeFD), unix.F_ADD_SEALS, unix.F_SEAL_WRITE|unix.F_SEAL_GROW|unix.F_SEAL_SHRINK|unix.F_SEAL_SEAL); err != nil {
