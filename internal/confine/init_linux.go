@@ -111,6 +111,7 @@ type Init struct {
 	program *program   // nil if another program started the init
 	late    *lateWalls // nil if all walls stand before the init has an order
 	nested  bool       // the child reports that it waits for the command
+	limits  []Limit    // that the child sets
 	ordered atomic.Bool
 	// setup and command are the orders of prepareCommand and of Execute.
 	setup, command sentOrder
@@ -118,10 +119,10 @@ type Init struct {
 
 // ControlNested begins the conversation with an init that another program starts, as the
 // first process of a sandbox of its own, with the other end of the socket as
-// NestedControlFD. It waits until that init takes a command. The error is io.EOF if no
-// process holds the other end any more.
-func ControlNested(control int, most time.Duration) (*Init, error) {
-	p := &Init{Control: control, nested: true}
+// NestedControlFD. It waits until that init takes a command, which has these limits in
+// addition to those of the init. The error is io.EOF if no process holds the other end any more.
+func ControlNested(control int, limits []Limit, most time.Duration) (*Init, error) {
+	p := &Init{Control: control, nested: true, limits: limits}
 	if err := p.prepareCommand(); errors.Is(err, unix.EPIPE) {
 		return nil, io.EOF
 	} else if err != nil {
@@ -172,6 +173,9 @@ func (p *Init) prepareCommand() error {
 	o := &order{base: orderBase, data: make([]byte, orderHead, 1024)}
 	if p.late != nil {
 		p.late.add(o)
+	}
+	for _, l := range p.limits {
+		o.call("limits", unix.SYS_PRLIMIT64, 0, uint64(l.Resource), o.words(l.Value, l.Value), 0)
 	}
 	if p.nested {
 		o.call("hand over", unix.SYS_WRITE, initControlFD, o.add(readyMark), 1)

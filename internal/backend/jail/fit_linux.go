@@ -100,7 +100,11 @@ func (b *Backend) makePlan() (err error) {
 		b.builder = &native{filter}
 		return nil
 	case gvisorJail:
-		b.builder = &gvisor{program: *b.options.Runsc, init: b.init, filter: filter, root: b.plan.Root, script: b.options.Files != nil}
+		built, err := b.newGVisor(filter)
+		if err != nil {
+			return err
+		}
+		b.builder = built
 		return nil
 	case policy.JailLandlock:
 		b.returning.Go(removeStale)

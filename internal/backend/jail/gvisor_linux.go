@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/cordon-sandbox/cordon/internal/confine"
+	"github.com/cordon-sandbox/cordon/internal/egress"
 	"github.com/cordon-sandbox/cordon/internal/hints"
 	"github.com/cordon-sandbox/cordon/internal/hostpath"
 	"github.com/cordon-sandbox/cordon/internal/output"
@@ -28,13 +29,28 @@ import (
 //
 // The outer sandbox has our namespaces, limits, cgroup and filter, and in its root what
 // the guest sees, below runsc.Root. Both inits are the same program. runsc starts as soon
-// as the sandbox stands; the command is ordered from the inner init.
+// as the sandbox stands; the command is ordered from the inner init. With a network, the
+// inner init has a child that leads to the Runner's proxy: see confine.OpenRelay.
 type gvisor struct {
 	program hostpath.Program
 	init    int // the program of the inits
+	relay   int // that of the inner one with a network; -1 means none
 	filter  []byte
 	root    []confine.Mount
 	script  bool // the guest is an interpreter, which needs less than a command
+}
+
+// newGVisor returns the builder for the backend's plan.
+func (b *Backend) newGVisor(filter []byte) (*gvisor, error) {
+	g := &gvisor{program: *b.options.Runsc, init: b.init, relay: -1, filter: filter, root: b.plan.Root, script: b.options.Files != nil}
+	if !b.proxied() || g.script {
+		return g, nil
+	}
+	var err error
+	if g.relay, err = confine.OpenRelay(egress.GuestAddress); err != nil {
+		return nil, run.Wrap(run.Unsupported, err)
+	}
+	return g, nil
 }
 
 // gvisorJail is what builds the sandboxes of the tier `gvisor`. No policy names it.
@@ -43,26 +59,28 @@ const gvisorJail policy.JailBackend = "gvisor"
 // isGVisor reports whether commands run on gVisor.
 func (b *Backend) isGVisor() bool { return b.jail == gvisorJail }
 
-const (
-	// Descriptors of runsc, in the order of Command.Kept.
-	gvisorInitFD    = confine.FirstKeptFD
-	gvisorControlFD = confine.FirstKeptFD + 1
-	gvisorChannelFD = confine.FirstKeptFD + 2
-	// ChannelFD is the channel of a launched program.
-	ChannelFD = confine.NestedControlFD + 1
-)
+// ChannelFD is the channel of a launched program.
+const ChannelFD = confine.NestedControlFD + 1
 
 // nested is a sandbox that another program builds inside of ours.
 type nested struct {
 	program string
 	argv    []string
-	control int // our end of the init's socket
+	// control and network are our ends of the sockets of the init and of the relay; -1 means
+	// that there is none, or that the sandbox has it.
+	control, network int
+	limits           []confine.Limit // of the command, below those of the guest
 }
 
-// close closes our end, if no sandbox has it.
+// close closes our ends, if no sandbox has them.
 func (n *nested) close() {
-	if n != nil && n.control >= 0 {
-		unix.Close(n.control)
+	if n == nil {
+		return
+	}
+	for _, fd := range []int{n.control, n.network} {
+		if fd >= 0 {
+			unix.Close(fd)
+		}
 	}
 }
 
@@ -73,11 +91,7 @@ func (g *gvisor) prepare(plan confine.Plan, r recipe, s streams) (p prepared, er
 		}
 	}
 	spec := runsc.Spec{
-		ID: plan.Inside, Terminal: s.terminal, Dir: r.dir(confine.Scratch), Limits: gvisorLimits(r.limits),
-		Program: gvisorInitFD, Passed: []runsc.Passed{{Host: gvisorControlFD, Guest: confine.NestedControlFD}},
-	}
-	if s.channel != 0 {
-		spec.Passed = append(spec.Passed, runsc.Passed{Host: gvisorChannelFD, Guest: ChannelFD})
+		ID: plan.Inside, Terminal: s.terminal, Dir: r.dir(confine.Scratch), Limits: g.limits(r.limits), Program: confine.FirstKeptFD,
 	}
 	plan.Root, spec.Mounts = g.mounts(r)
 	text, err := spec.Configuration()
@@ -85,25 +99,51 @@ func (g *gvisor) prepare(plan confine.Plan, r recipe, s streams) (p prepared, er
 		return p, run.Wrap(run.Internal, err)
 	}
 	plan.Root = append(plan.Root, confine.Mount{Path: runsc.Config, Kind: confine.TextFile, Target: text})
-	p.plan, p.nested = plan, &nested{program: runsc.Program, argv: spec.Arguments(), control: -1}
-	init, err := unix.FcntlInt(uintptr(g.init), unix.F_DUPFD_CLOEXEC, 0)
-	if err != nil {
+	p.plan, p.nested = plan, &nested{program: runsc.Program, control: -1, network: -1}
+	p.command = &confine.Command{Dir: "/", Scratch: runsc.State, Filter: g.filter}
+	// pass gives runsc a descriptor, which has another number in the guest.
+	pass := func(fd, guest int) {
+		spec.Passed = append(spec.Passed, runsc.Passed{Host: confine.FirstKeptFD + len(p.command.Kept), Guest: guest})
+		p.command.Kept = append(p.command.Kept, fd)
+	}
+	first := g.init
+	if g.relay >= 0 {
+		first = g.relay
+		p.nested.limits = []confine.Limit{{Resource: unix.RLIMIT_NOFILE, Value: uint64(r.limits.OpenFiles)}}
+	}
+	if first, err = unix.FcntlInt(uintptr(first), unix.F_DUPFD_CLOEXEC, 0); err != nil {
 		return p, run.Errorf(run.Internal, "the init: %w", err)
 	}
-	p.command = &confine.Command{Dir: "/", Scratch: runsc.State, Filter: g.filter, Kept: []int{init}}
-	control, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
+	p.command.Kept = append(p.command.Kept, first)
+	theirs, err := seqpacket(&p.nested.control)
 	if err != nil {
 		return p, run.Errorf(run.Internal, "control socket: %w", err)
 	}
-	p.nested.control, p.command.Kept = control[0], append(p.command.Kept, control[1])
+	pass(theirs, confine.NestedControlFD)
 	if s.channel != 0 {
 		channel, err := unix.FcntlInt(uintptr(s.channel), unix.F_DUPFD_CLOEXEC, 0)
 		if err != nil {
 			return p, run.Errorf(run.Internal, "the channel: %w", err)
 		}
-		p.command.Kept = append(p.command.Kept, channel)
+		pass(channel, ChannelFD)
 	}
+	if g.relay >= 0 {
+		if theirs, err = seqpacket(&p.nested.network); err != nil {
+			return p, run.Errorf(run.Internal, "network socket: %w", err)
+		}
+		pass(theirs, confine.NestedNetworkFD)
+	}
+	p.nested.argv = spec.Arguments()
 	return p, nil
+}
+
+// seqpacket makes a pair of sockets.
+func seqpacket(ours *int) (theirs int, err error) {
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
+	if err == nil {
+		*ours, theirs = pair[0], pair[1]
+	}
+	return theirs, err
 }
 
 // mounts lists the mounts of the outer root, and those of the guest. What cordon's own
@@ -172,7 +212,11 @@ func (*gvisor) reports() bool { return false }
 // terminal makes a terminal of the host.
 func (*gvisor) terminal() (streams, error) { return openTerminal() }
 
-func (*gvisor) close() {}
+func (g *gvisor) close() {
+	if g.relay >= 0 {
+		unix.Close(g.relay)
+	}
+}
 
 // bootTime is how long runsc may take until its guest can start.
 const bootTime = 30 * time.Second
@@ -182,13 +226,21 @@ func (p *sandbox) boot(n *nested, limits policy.Limits) error {
 	if err := p.process.Execute(n.program, n.argv, nil); err != nil {
 		return err
 	}
-	began, err := confine.ControlNested(n.control, bootTime)
+	began, err := confine.ControlNested(n.control, n.limits, bootTime)
 	if err == nil {
 		p.nested, n.control, p.booting = began, -1, p.cpuTime()
 		if p.memory = p.openMemory(); p.memory < 0 {
 			return run.Errorf(run.Unsupported, "the sandbox cannot be set up: the memory of gVisor cannot be measured: no process has the file %s", memoryFile)
 		}
 		p.base = p.gvisorMemory()
+		if n.network >= 0 {
+			relay, err := confine.ListenRelay(n.network)
+			n.network = -1
+			if err != nil {
+				return run.Wrap(run.Internal, err)
+			}
+			p.proxy = relay
+		}
 		if p.group == nil {
 			return nil
 		}
@@ -304,7 +356,7 @@ const (
 	// gvisorGrowth what they may use for the command in addition to what they had then.
 	gvisorMemory = 64 * policy.MiB
 	gvisorGrowth = 16 * policy.MiB
-	// gvisorTasks is how many processes and threads they may have without the command;
+	// gvisorTasks is how many processes and threads they and the relay may have without the command;
 	// each process of the command is at most gvisorTasksEach on the host.
 	gvisorTasks     = 256
 	gvisorTasksEach = 4
@@ -312,12 +364,17 @@ const (
 	gvisorFiles = 1 << 20
 )
 
-// gvisorLimits are enforced by gVisor for each process of the command. Its init counts. The
+// limits are enforced by gVisor for each process of the guest. Its init and the relay count. The
+// relay has more files than the command, whose limit is set before it is executed. The
 // Runner's clock ends a command that has used its CPU time: gVisor counts the time in which a
 // process could have run, which on a busy host is many times what it had.
-func gvisorLimits(l policy.Limits) map[string]uint64 {
+func (g *gvisor) limits(l policy.Limits) map[string]uint64 {
+	ours, files := 1, l.OpenFiles
+	if g.relay >= 0 {
+		ours, files = 2, max(files, confine.RelayFiles)
+	}
 	return map[string]uint64{
-		"RLIMIT_CORE": 0, "RLIMIT_CPU": 60 + 100*uint64(l.CPUTime.Seconds()), "RLIMIT_NOFILE": uint64(l.OpenFiles), "RLIMIT_NPROC": uint64(l.Processes) + 1,
+		"RLIMIT_CORE": 0, "RLIMIT_CPU": 60 + 100*uint64(l.CPUTime.Seconds()), "RLIMIT_NOFILE": uint64(files), "RLIMIT_NPROC": uint64(l.Processes + ours),
 	}
 }
 

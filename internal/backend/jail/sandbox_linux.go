@@ -32,7 +32,7 @@ type sandbox struct {
 	// returning delays closing the backend until the sandbox is cleaned.
 	returning *sync.WaitGroup
 	report    *os.File     // the builder's report; nil if it writes none
-	proxy     net.Listener // on the sandbox's loopback; nil without a proxy
+	proxy     net.Listener // on the sandbox's loopback, or of its relay; nil without a proxy
 	streams   streams
 	private   *privateDirectory // nil if it has its own /tmp
 	user      ids               // of the command, on the host
@@ -81,7 +81,7 @@ func (b *Backend) start(p *sandbox, r recipe) error {
 		}
 		p.report, c.Kept = ours, append(c.Kept, theirs)
 	}
-	if b.proxied() && !p.shared() {
+	if b.proxied() && !p.shared() && prepared.nested == nil {
 		c.ProxyPort = int(egress.GuestAddress.Port())
 	}
 	if groups != nil {
