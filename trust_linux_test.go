@@ -62,7 +62,7 @@ func TestThirdPartyRunsWhereThePolicyAllows(t *testing.T) {
 }
 
 // With gVisor, third-party scripts and commands run on it, also where the policy would allow
-// less, and leave it to the jail if the policy allows a network.
+// less. With hosts only commands do; with another network commands run in the jail.
 func TestThirdPartyRunsOnGVisor(t *testing.T) {
 	t.Setenv(runsc.Variable, hosttest.NeedsExtra(t, hosttest.Runsc))
 	script := run.Request{Script: run.Script{Source: "import os; result = os.uname().release"}, Trust: policy.TrustThirdParty}
@@ -73,7 +73,9 @@ func TestThirdPartyRunsOnGVisor(t *testing.T) {
 	}{
 		{policy.Policy{}, policy.TierGVisor, policy.TierGVisor},
 		{policy.Policy{ThirdParty: policy.TierProcess}, policy.TierGVisor, policy.TierGVisor},
-		{policy.Policy{AllowNet: []string{"example.com:443"}}, "", policy.TierJail},
+		{policy.Policy{AllowNet: []string{"example.com:443"}}, "", policy.TierGVisor},
+		{policy.Policy{AllowNet: []string{"example.com:443"}, ThirdParty: policy.TierProcess}, policy.TierProcess, policy.TierGVisor},
+		{policy.Policy{Egress: policy.EgressPreflight}, "", policy.TierJail},
 	} {
 		r := newRunner(t, cordon.Options{Policy: tt.policy})
 		for _, one := range []struct {
@@ -82,7 +84,7 @@ func TestThirdPartyRunsOnGVisor(t *testing.T) {
 		}{{script, tt.script}, {command, tt.command}} {
 			result, err := r.Run(t.Context(), one.request)
 			if one.want == "" {
-				if !errors.Is(err, run.ErrUnsupported) || !strings.Contains(err.Error(), "have no network") {
+				if !errors.Is(err, run.ErrUnsupported) || !strings.Contains(err.Error(), "no network") {
 					t.Errorf("%+v: %v", tt.policy, err)
 				}
 				continue
@@ -91,7 +93,7 @@ func TestThirdPartyRunsOnGVisor(t *testing.T) {
 				t.Fatalf("%+v: %s %s, %v", tt.policy, result.Outcome, result.Error, err)
 			}
 			ownKernel := strings.Contains(string(result.Value)+result.Stdout, "gvisor")
-			if e := result.Enforcement; e.Tier != one.want || e.ThirdParty != "" || ownKernel != (one.want == policy.TierGVisor) || e.Walls[policy.WallGVisor].Enforced() != ownKernel {
+			if e := result.Enforcement; e.Tier != one.want || (e.ThirdParty != "") != (one.want == policy.TierProcess) || ownKernel != (one.want == policy.TierGVisor) || e.Walls[policy.WallGVisor].Enforced() != ownKernel {
 				t.Errorf("%+v: tier %q, third_party %q, kernel %q %q, %v", tt.policy, e.Tier, e.ThirdParty, result.Value, result.Stdout, e.Walls[policy.WallGVisor])
 			}
 		}

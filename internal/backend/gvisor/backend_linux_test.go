@@ -43,24 +43,54 @@ func TestContainment(t *testing.T) {
 	backendtest.Containment(t, open, policy.Policy{})
 }
 
-// The tier has no network, so a policy that allows one is refused before anything runs.
-func TestNoNetwork(t *testing.T) {
-	for name, p := range map[string]policy.Policy{
-		"hosts":     {AllowNet: []string{"example.com:443"}},
-		"none":      {Egress: policy.EgressNone},
-		"preflight": {Egress: policy.EgressPreflight},
-	} {
-		for what, err := range map[string]error{"Lacks": Lacks(p), "New": func() error { _, err := New(t.Context(), Options{Policy: p}); return err }()} {
-			if !errors.Is(err, run.ErrUnsupported) || !strings.Contains(err.Error(), "no network") {
-				t.Errorf("%s, %s: %v", name, what, err)
+// No guest has the host's network, so a policy that asks for it is refused before anything runs.
+func TestNoHostNetwork(t *testing.T) {
+	for _, mode := range []policy.Egress{policy.EgressNone, policy.EgressPreflight} {
+		p := policy.Policy{Egress: mode, AllowNet: []string{"example.com:443"}}
+		for what, err := range map[string]error{
+			"command": Lacks(policy.GuestCommand, p), "script": Lacks(policy.GuestScript, p),
+			"New": func() error { _, err := New(t.Context(), Options{Policy: p}); return err }(),
+		} {
+			if !errors.Is(err, run.ErrUnsupported) || !strings.Contains(err.Error(), "egress: strict") {
+				t.Errorf("%s, %s: %v", mode, what, err)
 			}
 		}
 	}
 }
 
+// Under a policy with hosts commands run, and reach the proxy. Scripts are refused, and Lacks
+// says so before.
+func TestHosts(t *testing.T) {
+	p := policy.Policy{AllowNet: []string{"example.com:443"}, AllowInterpreters: true}
+	b := open(t, p)
+	if err := Lacks(policy.GuestScript, p); !errors.Is(err, run.ErrUnsupported) || !strings.Contains(err.Error(), "have no network") {
+		t.Error(err)
+	}
+	script := backend.Job{Request: run.Request{Script: run.Script{Source: "pass"}}, Limits: policy.DefaultLimits()}
+	if _, err := b.Open(t.Context(), script); !errors.Is(err, run.ErrUnsupported) || !strings.Contains(err.Error(), "have no network") {
+		t.Error(err)
+	}
+	command := backend.Job{Limits: policy.DefaultLimits(), Request: run.Request{
+		Command: run.Command{Args: []string{"python3", "-"}},
+		Stdin:   "import urllib.error, urllib.request\ntry: urllib.request.urlopen('http://other.example/')\nexcept urllib.error.HTTPError as e: print(e.code, e.read().decode())",
+	}}
+	s, err := b.Open(t.Context(), command)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	r, err := s.Run(t.Context(), command)
+	if err != nil || !r.OK() || !strings.HasPrefix(r.Stdout, "403 cordon: other.example:80: not in allow_net") {
+		t.Fatalf("%s %s %q %q, %v", r.Outcome, r.Error, r.Stdout, r.Stderr, err)
+	}
+	if len(r.Violations) != 1 || r.Violations[0].Wall != policy.WallEgress || r.Violations[0].Detail != "other.example:80: not in allow_net" || r.Violations[0].Hint == "" {
+		t.Errorf("%+v", r.Violations)
+	}
+}
+
 // A policy that requires a wall that gVisor cannot have leaves third-party commands to the jail.
 func TestNoLandlock(t *testing.T) {
-	if err := Lacks(policy.Policy{Require: []policy.Wall{policy.WallLandlock}}); !errors.Is(err, run.ErrUnsupported) || !strings.Contains(err.Error(), "landlock") {
+	if err := Lacks(policy.GuestCommand, policy.Policy{Require: []policy.Wall{policy.WallLandlock}}); !errors.Is(err, run.ErrUnsupported) || !strings.Contains(err.Error(), "landlock") {
 		t.Error(err)
 	}
 }

@@ -29,25 +29,28 @@ type Options struct {
 	Runsc *hostpath.Program
 }
 
-// Lacks says why guests of a policy cannot run here: runsc is not installed, or the policy
-// allows what the tier does not have. Nil means that they can, as far as that is known
+// Lacks says why a kind of guest of a policy cannot run here: runsc is not installed, or the
+// policy allows what the tier does not have. Nil means that it can, as far as that is known
 // without starting anything.
-func Lacks(p policy.Policy) error {
+func Lacks(kind policy.Guest, p policy.Policy) error {
 	if runtime.GOOS != "linux" {
 		return run.Errorf(run.Unsupported, "gVisor needs Linux, and this is %s", runtime.GOOS)
 	}
-	if err := unfit(p); err != nil {
+	if err := unfit(kind, p); err != nil {
 		return err
 	}
 	_, err := runsc.Find(hostpath.Writable(p.Write...))
 	return err
 }
 
-// unfit returns an error for a policy that allows what guests do not have.
-func unfit(p policy.Policy) error {
+// unfit returns an error for a policy that allows what such guests do not have.
+func unfit(kind policy.Guest, p policy.Policy) error {
 	p = p.Resolved()
-	if len(p.AllowNet) > 0 || p.Egress != policy.EgressStrict {
-		return run.Errorf(run.Unsupported, "guests on gVisor have no network, and the policy allows one: use a policy without allow_net and egress")
+	if p.Egress != policy.EgressStrict {
+		return run.Errorf(run.Unsupported, "guests on gVisor reach no network but through the proxy, and the policy says egress: %s: use one with egress: strict", p.Egress)
+	}
+	if len(p.AllowNet) > 0 && kind == policy.GuestScript {
+		return run.Errorf(run.Unsupported, "scripts on gVisor have no network, and the policy allows one: use a policy without allow_net")
 	}
 	if slices.Contains(p.Required(), policy.WallLandlock) {
 		return run.Errorf(run.Unsupported, "gVisor mounts, which landlock forbids, and the policy requires it: use a policy that does not")

@@ -248,7 +248,7 @@ func ipcAttempts() []attempt {
 // that cannot exclude them refuses the command.
 func onHostNetwork(t *testing.T, s *scene) {
 	if s.suite.gvisor() {
-		t.Skip("the tier gvisor refuses a policy that gives commands the host's network: see TestNoNetwork")
+		t.Skip("the tier gvisor refuses a policy that gives commands the host's network: see TestNoHostNetwork")
 	}
 	s.grant(func(p *policy.Policy) { p.Egress = policy.EgressNone })
 	if !landlock.Scoped(hostfeature.Quick().LandlockABI) {
