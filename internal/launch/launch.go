@@ -11,6 +11,7 @@
 package launch
 
 import (
+	"net"
 	"os"
 	"time"
 
@@ -88,6 +89,13 @@ type Process interface {
 	// Wait returns when the first process has ended and the others are killed. It must
 	// be called once.
 	Wait() (Exit, error)
+}
+
+// Networked is a process in a network of its own.
+type Networked interface {
+	Process
+	// Network returns what the process connects to at egress.GuestAddress, or nil.
+	Network() net.Listener
 }
 
 // Usage is the resource use of processes.

@@ -30,7 +30,9 @@ const (
 )
 
 // Profiles lists all profiles.
-func Profiles() []Profile { return []Profile{Script, Networked, Command, Watched, Shared, Unscoped, GVisor} }
+func Profiles() []Profile {
+	return []Profile{Script, Networked, Command, Watched, Shared, Unscoped, GVisor}
+}
 
 // RulesOf returns the allowlist of a profile. Calls that it does not name are denied. An
 // unknown profile has no rules, so every call is denied.

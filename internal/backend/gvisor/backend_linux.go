@@ -83,13 +83,17 @@ func newScripts(ctx context.Context, o Options, guests hostpath.Guests) (*script
 	if err != nil {
 		return nil, err
 	}
-	filter, err := seccomp.Program(seccomp.Script, seccomp.Errno)
+	profile := seccomp.Script
+	if len(p.AllowNet) > 0 {
+		profile = seccomp.Networked
+	}
+	filter, err := seccomp.Program(profile, seccomp.Errno)
 	if err != nil {
 		return nil, errors.Join(err, s.sandboxes.Close())
 	}
 	launcher := s.sandboxes.Launcher()
 	options := portable.Options{
-		Policy: p, Guests: guests, Launcher: launcher, Load: o.Load, Tier: policy.TierGVisor, Scratch: confine.Scratch, Filter: filter,
+		Policy: p, Guests: guests, Launcher: launcher, OwnNetwork: true, Load: o.Load, Tier: policy.TierGVisor, Scratch: confine.Scratch, Filter: filter,
 		AddressSpace: !s.sandboxes.Enforcement().Walls[policy.WallCgroup].Enforced(),
 	}
 	if !o.OneShot {

@@ -49,9 +49,6 @@ func unfit(kind policy.Guest, p policy.Policy) error {
 	if p.Egress != policy.EgressStrict {
 		return run.Errorf(run.Unsupported, "guests on gVisor reach no network but through the proxy, and the policy says egress: %s: use one with egress: strict", p.Egress)
 	}
-	if len(p.AllowNet) > 0 && kind == policy.GuestScript {
-		return run.Errorf(run.Unsupported, "scripts on gVisor have no network, and the policy allows one: use a policy without allow_net")
-	}
 	if slices.Contains(p.Required(), policy.WallLandlock) {
 		return run.Errorf(run.Unsupported, "gVisor mounts, which landlock forbids, and the policy requires it: use a policy that does not")
 	}

@@ -43,7 +43,7 @@ type gvisor struct {
 // newGVisor returns the builder for the backend's plan.
 func (b *Backend) newGVisor(filter []byte) (*gvisor, error) {
 	g := &gvisor{program: *b.options.Runsc, init: b.init, relay: -1, filter: filter, root: b.plan.Root, script: b.options.Files != nil}
-	if !b.proxied() || g.script {
+	if !b.proxied() {
 		return g, nil
 	}
 	var err error

@@ -2,6 +2,7 @@ package jail
 
 import (
 	"errors"
+	"net"
 	"os"
 	"strconv"
 	"sync"
@@ -18,7 +19,10 @@ import (
 // as the sandbox does not enforce them. Only gVisor's sandboxes have a channel.
 type Launcher struct{ backend *Backend }
 
-var _ launch.Launcher = Launcher{}
+var (
+	_ launch.Launcher  = Launcher{}
+	_ launch.Networked = (*launched)(nil)
+)
 
 // Launcher returns a launcher for the sandboxes of the backend. What they see of the host is
 // the backend's choice, not that of the order.
@@ -119,6 +123,9 @@ func (l *launched) Kill() {
 	}
 	l.sandbox.kill()
 }
+
+// Network returns the listener for the proxy; nil without a network.
+func (l *launched) Network() net.Listener { return l.sandbox.proxy }
 
 // Usage returns what the program has used so far.
 func (l *launched) Usage() launch.Usage {

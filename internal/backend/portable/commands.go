@@ -174,7 +174,7 @@ func (b *Commands) execute(ctx context.Context, job backend.Job, p paths, progra
 	w := watch{scratch: p.scratch, directories: b.writable(p), closed: b.gate.Closed()}
 	w.before = measure(w.directories)
 	running, err := start(b.options.Launcher, launch.Order{
-		Program: program, Args: job.Command.Args, Dir: p.start(), Env: b.environment(job, p, proxy.environment()),
+		Program: program, Args: job.Command.Args, Dir: p.start(), Env: b.environment(job, p, b.network.environment(proxy)),
 		Access: b.access(p, proxy.port()), Limits: job.Limits,
 	}, job, false)
 	if err != nil {

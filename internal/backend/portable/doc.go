@@ -47,6 +47,8 @@ type Options struct {
 	AddressSpace bool
 	// Load is the Runner's; nil means that this is its only tier.
 	Load *backend.Load
+	// OwnNetwork says that the launcher's processes are launch.Networked.
+	OwnNetwork bool
 	// Waiting says how interpreters are started ahead of scripts; nil means that none is. It
 	// needs a Scratch.
 	Waiting *Waiting

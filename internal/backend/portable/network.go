@@ -18,6 +18,7 @@ type network struct {
 	mode   policy.Egress
 	grants []policy.NetGrant
 	names  []string
+	own    bool // each process has a network of its own, see launch.Networked
 }
 
 func newNetwork(p policy.Policy, mode policy.Egress) (network, error) {
@@ -25,7 +26,7 @@ func newNetwork(p policy.Policy, mode policy.Egress) (network, error) {
 	if err != nil {
 		return network{}, run.Wrap(run.Invalid, err)
 	}
-	return network{mode, grants, p.AllowNet}, nil
+	return network{mode: mode, grants: grants, names: p.AllowNet}, nil
 }
 
 // proxied reports whether guests may reach hosts, which is possible only through the
@@ -47,7 +48,7 @@ func (n network) report(e *run.Enforcement) {
 		return
 	}
 	e.Walls[policy.WallEgress] = egress.Words(n.mode, n.names)
-	kept := slices.ContainsFunc(meets(policy.WallNetwork), func(w policy.Wall) bool { return e.Walls[w].Enforced() })
+	kept := n.own || slices.ContainsFunc(meets(policy.WallNetwork), func(w policy.Wall) bool { return e.Walls[w].Enforced() })
 	if n.mode == policy.EgressStrict && !kept {
 		e.Walls[policy.WallEgress] = policy.MissingWall("no wall here keeps guests from the network")
 	}
@@ -65,17 +66,29 @@ type proxy struct {
 // serve starts the proxy of a run on its own port, the only one to which the walls let
 // the guest connect.
 func (n network) serve() (*proxy, error) {
-	if !n.proxied() {
+	if !n.proxied() || n.own {
 		return nil, nil
 	}
 	listener, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
 		return nil, run.Errorf(run.Internal, "the proxy: %w", err)
 	}
+	return n.serveOn(listener), nil
+}
+
+// serveIn starts the proxy of a run in the network of its process.
+func (n network) serveIn(p launch.Process) *proxy {
+	if !n.proxied() || !n.own {
+		return nil
+	}
+	return n.serveOn(p.(launch.Networked).Network())
+}
+
+func (n network) serveOn(listener net.Listener) *proxy {
 	p := &proxy{listener: listener}
 	p.Proxy = egress.New(egress.Options{Grants: slices.Clone(n.grants), Report: func(v run.Violation) { p.denials.Add(v) }})
 	p.serving.Go(func() { p.served = p.Serve(listener) })
-	return p, nil
+	return p
 }
 
 func (p *proxy) port() int {
@@ -85,9 +98,13 @@ func (p *proxy) port() int {
 	return p.listener.Addr().(*net.TCPAddr).Port
 }
 
-func (p *proxy) environment() []string {
-	if p == nil {
+// environment tells a guest where its proxy is. That in a network of its own is not there yet.
+func (n network) environment(p *proxy) []string {
+	switch {
+	case !n.proxied():
 		return nil
+	case n.own:
+		return egress.Environment(egress.GuestAddress.String())
 	}
 	return egress.Environment(p.listener.Addr().String())
 }

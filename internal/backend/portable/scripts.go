@@ -57,6 +57,7 @@ func NewScripts(ctx context.Context, options Options) (*Scripts, error) {
 	if b.network, err = newNetwork(options.Policy, policy.EgressStrict); err != nil {
 		return nil, err
 	}
+	b.network.own = options.OwnNetwork
 	if b.python, err = interpreter.Find(interpreter.Search{Python: options.Policy.Python, Guests: options.Guests}); err != nil {
 		return nil, err
 	}
@@ -302,8 +303,11 @@ func (b *Scripts) interpret(k kind) (i *interpreting, err error) {
 	b.network.open(&access, i.proxy.port())
 	i.guest, err = start(b.options.Launcher, launch.Order{
 		Program: b.python.Path, Args: arguments(b.python.Path), Dir: i.scratch.dir, Access: access, Limits: k.limits,
-		Env: append(environment(i.scratch.dir, k.limits), i.proxy.environment()...),
+		Env: append(environment(i.scratch.dir, k.limits), b.network.environment(i.proxy)...),
 	}, backend.Job{Limits: k.limits}, true)
+	if err == nil && i.proxy == nil {
+		i.proxy = b.network.serveIn(i.process)
+	}
 	return i, err
 }
 

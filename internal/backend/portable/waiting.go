@@ -7,8 +7,8 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/backend/ahead"
 )
 
-// Waiting says how interpreters are started before their scripts arrive. The network of a
-// script with hosts to reach is its own, so none waits for it.
+// Waiting says how interpreters are started before their scripts arrive. None waits for a script
+// whose proxy has to be there first.
 type Waiting struct {
 	// Max bounds them, MaxEach those of one kind.
 	Max, MaxEach int
@@ -21,7 +21,7 @@ type Waiting struct {
 
 func (b *Scripts) newWaiting() *ahead.Pool[kind, *interpreting] {
 	w := b.options.Waiting
-	if w == nil || b.network.proxied() {
+	if w == nil || b.network.proxied() && !b.network.own {
 		return nil
 	}
 	return ahead.New(ahead.Options[kind, *interpreting]{

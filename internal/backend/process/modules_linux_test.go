@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/cordon-sandbox/cordon"
+	"github.com/cordon-sandbox/cordon/internal/backend/backendtest"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -131,7 +132,7 @@ func runScript(t *testing.T, r *cordon.Runner, site, script string) run.Result {
 // without rules, and nothing for the script itself.
 func TestViolationsNameTheModule(t *testing.T) {
 	site, _ := packages(t)
-	granted, other := server(t), server(t)
+	granted, other := backendtest.Serve(t), backendtest.Serve(t)
 	for _, rules := range []map[string]policy.ModuleRule{nil, {"unrelated": {AllowNet: []string{}}}} {
 		r := newRunner(t, cordon.Options{Policy: policy.Policy{Read: []string{site}, AllowNet: []string{granted}, ModuleRules: rules}})
 		for _, test := range []struct{ name, script, wall, module string }{
@@ -188,7 +189,7 @@ func described(violations []run.Violation) string {
 // files and hosts; the script has the policy.
 func TestModuleRules(t *testing.T) {
 	site, data := packages(t)
-	granted, narrow := server(t), server(t)
+	granted, narrow := backendtest.Serve(t), backendtest.Serve(t)
 	private, allowed := data+"/private/p.txt", data+"/allowed/a.txt"
 	p := policy.Policy{
 		Read: []string{site, data}, AllowNet: []string{granted, narrow},
@@ -265,7 +266,7 @@ func TestModuleRules(t *testing.T) {
 // where the policy has no rules.
 func TestResultsNameWhatModulesUse(t *testing.T) {
 	site, data := packages(t)
-	host := server(t)
+	host := backendtest.Serve(t)
 	script := fmt.Sprintf(`
 import fetcher, outer, urllib.request
 open(%[1]q)

@@ -18,6 +18,7 @@ func opener(t *testing.T, p policy.Policy) backend.Backend {
 }
 
 func TestContract(t *testing.T) { backendtest.Contract(t, opener, policy.Policy{}) }
+func TestNetwork(t *testing.T)  { backendtest.Network(t, opener, policy.Policy{}) }
 func TestContainment(t *testing.T) {
 	hosttest.NotUnderRace(t, "it tests walls, which the detector does not see")
 	backendtest.Containment(t, opener, policy.Policy{})
