@@ -62,7 +62,7 @@ func TestThirdPartyRunsWhereThePolicyAllows(t *testing.T) {
 }
 
 // With gVisor, third-party scripts and commands run on it, also where the policy would allow
-// less. With hosts only commands do; with another network commands run in the jail.
+// less. If the policy gives commands the host's network, they run in the jail.
 func TestThirdPartyRunsOnGVisor(t *testing.T) {
 	t.Setenv(runsc.Variable, hosttest.NeedsExtra(t, hosttest.Runsc))
 	script := run.Request{Script: run.Script{Source: "import os; result = os.uname().release"}, Trust: policy.TrustThirdParty}
@@ -73,8 +73,8 @@ func TestThirdPartyRunsOnGVisor(t *testing.T) {
 	}{
 		{policy.Policy{}, policy.TierGVisor, policy.TierGVisor},
 		{policy.Policy{ThirdParty: policy.TierProcess}, policy.TierGVisor, policy.TierGVisor},
-		{policy.Policy{AllowNet: []string{"example.com:443"}}, "", policy.TierGVisor},
-		{policy.Policy{AllowNet: []string{"example.com:443"}, ThirdParty: policy.TierProcess}, policy.TierProcess, policy.TierGVisor},
+		{policy.Policy{AllowNet: []string{"example.com:443"}}, policy.TierGVisor, policy.TierGVisor},
+		{policy.Policy{Egress: policy.EgressPreflight, ThirdParty: policy.TierProcess}, policy.TierProcess, policy.TierJail},
 		{policy.Policy{Egress: policy.EgressPreflight}, "", policy.TierJail},
 	} {
 		r := newRunner(t, cordon.Options{Policy: tt.policy})

@@ -118,7 +118,7 @@ func (ts Tiers) choose(a Ask, trust policy.Trust) (policy.Tier, error) {
 		wanted = []policy.Tier{a.Tier}
 	}
 	for _, t := range wanted {
-		if slices.Contains(able, t) && ts.lacks(t, a.Guest, a.Policy) == nil {
+		if slices.Contains(able, t) && ts.lacks(t, a.Policy) == nil {
 			return t, nil
 		}
 	}
@@ -161,7 +161,7 @@ func (ts Tiers) noneForStrangers(kind policy.Guest, p policy.Policy) error {
 	reason := "no tier that runs " + word + "s is made for it"
 	for _, t := range ts {
 		if t.Trust == policy.TrustThirdParty && slices.Contains(t.Runs, kind) {
-			reason = fmt.Sprintf("it needs tier %q, which is not available: %v", t.Name, ts.lacks(t.Name, kind, p))
+			reason = fmt.Sprintf("it needs tier %q, which is not available: %v", t.Name, ts.lacks(t.Name, p))
 		}
 	}
 	return run.Errorf(run.Unsupported, "third-party code cannot be a %s: %s. "+
@@ -177,7 +177,7 @@ func (ts Tiers) unavailable(tier policy.Tier, a Ask, available []policy.Tier) er
 		names = []string{"none"}
 	}
 	reason := "it runs no " + GuestWord(a.Guest) + "s"
-	if err := ts.lacks(tier, a.Guest, a.Policy); err != nil {
+	if err := ts.lacks(tier, a.Policy); err != nil {
 		reason = err.Error()
 	}
 	return run.Errorf(run.Unsupported, "tier %q is not available: %s; available: %s", tier, reason, strings.Join(names, ", "))

@@ -24,9 +24,9 @@ type Tier struct {
 	Offers []Feature
 	// Within is the tier that starts this one; empty means that it has its own Start.
 	Within policy.Tier
-	// Lacks says why a kind of guest of a policy cannot run there on this host, as far as that is known
+	// Lacks says why guests of a policy cannot run there on this host, as far as that is known
 	// without starting anything. A nil function means that nothing is lacking.
-	Lacks func(policy.Guest, policy.Policy) error
+	Lacks func(policy.Policy) error
 	// Start starts it; nil means that another tier does, or that this build knows the name alone.
 	Start func(ctx context.Context, o Options) (Backend, error)
 }
@@ -76,7 +76,7 @@ func (ts Tiers) Started() (names []policy.Tier) {
 
 // Here are the names of those that also have what they need on this host, for some policy.
 func (ts Tiers) Here() []policy.Tier {
-	return slices.DeleteFunc(ts.Started(), func(name policy.Tier) bool { return ts.lacks(name, "", policy.Policy{}) != nil })
+	return slices.DeleteFunc(ts.Started(), func(name policy.Tier) bool { return ts.lacks(name, policy.Policy{}) != nil })
 }
 
 // For are the names of the tiers that run a kind of request, started or not.
@@ -120,13 +120,13 @@ func (ts Tiers) named(name policy.Tier) Tier {
 	return ts[i]
 }
 
-// lacks says why a tier cannot run a kind of guest of a policy here; nil means that it can.
-func (ts Tiers) lacks(name policy.Tier, kind policy.Guest, p policy.Policy) error {
+// lacks says why a tier cannot run guests of a policy here; nil means that it can.
+func (ts Tiers) lacks(name policy.Tier, p policy.Policy) error {
 	switch t := ts.named(ts.Starter(name)); {
 	case t.Start == nil:
 		return errors.New("it is not in this build")
 	case t.Lacks != nil:
-		return t.Lacks(kind, p)
+		return t.Lacks(p)
 	}
 	return nil
 }
@@ -134,7 +134,7 @@ func (ts Tiers) lacks(name policy.Tier, kind policy.Guest, p policy.Policy) erro
 // available are the tiers that can run a kind of guest under a policy.
 func (ts Tiers) available(kind policy.Guest, p policy.Policy) (names []policy.Tier) {
 	for _, t := range ts {
-		if slices.Contains(t.Runs, kind) && ts.lacks(t.Name, kind, p) == nil {
+		if slices.Contains(t.Runs, kind) && ts.lacks(t.Name, p) == nil {
 			names = append(names, t.Name)
 		}
 	}

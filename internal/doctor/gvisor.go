@@ -30,7 +30,7 @@ type GVisor struct {
 
 // examineGVisor looks for gVisor's program, and tries it if that is asked for.
 func examineGVisor(ctx context.Context, p policy.Policy, try bool) GVisor {
-	if err := gvisor.Lacks(policy.GuestCommand, p); err != nil {
+	if err := gvisor.Lacks(p); err != nil {
 		return GVisor{Verdict: "tier gvisor is not available: " + err.Error(), Class: run.Unsupported}
 	}
 	if !try {
@@ -42,12 +42,7 @@ func examineGVisor(ctx context.Context, p policy.Policy, try bool) GVisor {
 		return g
 	}
 	g.OK = true
-	g.Verdict = fmt.Sprintf("tier gvisor works here: rootless, platform systrap; a command took %v", rounded(g.Command))
-	if err := gvisor.Lacks(policy.GuestScript, p); err != nil {
-		g.Verdict += "; no scripts: " + err.Error()
-	} else {
-		g.Verdict += fmt.Sprintf(", a script %v", rounded(g.Script))
-	}
+	g.Verdict = fmt.Sprintf("tier gvisor works here: rootless, platform systrap; a command took %v, a script %v", rounded(g.Command), rounded(g.Script))
 	return g
 }
 
@@ -64,9 +59,6 @@ func (g *GVisor) try(ctx context.Context, p policy.Policy) (err error) {
 		{run.Request{Command: run.Command{Args: IdleCommand(runtime.GOOS)}}, &g.Command},
 		{run.Request{Script: run.Script{Source: "pass"}}, &g.Script},
 	} {
-		if gvisor.Lacks(one.request.Kind(), p) != nil {
-			continue
-		}
 		began := time.Now()
 		result, err := runOnce(ctx, b, backend.Job{Request: one.request, Limits: p.Resolved().Limits})
 		if err != nil {

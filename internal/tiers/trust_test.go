@@ -56,7 +56,7 @@ func build(gvisor bool) backend.Tiers {
 	ts := All()
 	for i := range ts {
 		if ts[i].Name == policy.TierGVisor {
-			ts[i].Lacks = func(policy.Guest, policy.Policy) error {
+			ts[i].Lacks = func(policy.Policy) error {
 				if gvisor {
 					return nil
 				}

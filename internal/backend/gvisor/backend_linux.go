@@ -37,7 +37,7 @@ type scripts struct {
 // cannot provide is an error here, before anything runs. With OneShot nothing is tried, and
 // the error may come from the run instead.
 func New(_ context.Context, o Options) (*Backend, error) {
-	if err := unfit(policy.GuestCommand, o.Policy); err != nil {
+	if err := unfit(o.Policy); err != nil {
 		return nil, err
 	}
 	guests := hostpath.Writable(append(append([]string{}, o.Policy.Write...), o.Workspaces...)...)
@@ -64,9 +64,6 @@ const (
 
 func newScripts(ctx context.Context, o Options, guests hostpath.Guests) (*scripts, error) {
 	p := o.Policy
-	if err := unfit(policy.GuestScript, p); err != nil {
-		return nil, err
-	}
 	p.Write = nil // scripts write to their own directory only
 	python, err := interpreter.Find(interpreter.Search{Python: p.Python, Guests: guests})
 	if err != nil {

@@ -50,7 +50,7 @@ func TestNoHostNetwork(t *testing.T) {
 	for _, mode := range []policy.Egress{policy.EgressNone, policy.EgressPreflight} {
 		p := policy.Policy{Egress: mode, AllowNet: []string{"example.com:443"}}
 		for what, err := range map[string]error{
-			"command": Lacks(policy.GuestCommand, p), "script": Lacks(policy.GuestScript, p),
+			"command": Lacks(p), "script": Lacks(p),
 			"New": func() error { _, err := New(t.Context(), Options{Policy: p}); return err }(),
 		} {
 			if !errors.Is(err, run.ErrUnsupported) || !strings.Contains(err.Error(), "egress: strict") {
@@ -83,7 +83,7 @@ func TestHosts(t *testing.T) {
 
 // A policy that requires a wall that gVisor cannot have leaves third-party commands to the jail.
 func TestNoLandlock(t *testing.T) {
-	if err := Lacks(policy.GuestCommand, policy.Policy{Require: []policy.Wall{policy.WallLandlock}}); !errors.Is(err, run.ErrUnsupported) || !strings.Contains(err.Error(), "landlock") {
+	if err := Lacks(policy.Policy{Require: []policy.Wall{policy.WallLandlock}}); !errors.Is(err, run.ErrUnsupported) || !strings.Contains(err.Error(), "landlock") {
 		t.Error(err)
 	}
 }

@@ -29,22 +29,22 @@ type Options struct {
 	Runsc *hostpath.Program
 }
 
-// Lacks says why a kind of guest of a policy cannot run here: runsc is not installed, or the
-// policy allows what the tier does not have. Nil means that it can, as far as that is known
+// Lacks says why guests of a policy cannot run here: runsc is not installed, or the policy
+// allows what the tier does not have. Nil means that they can, as far as that is known
 // without starting anything.
-func Lacks(kind policy.Guest, p policy.Policy) error {
+func Lacks(p policy.Policy) error {
 	if runtime.GOOS != "linux" {
 		return run.Errorf(run.Unsupported, "gVisor needs Linux, and this is %s", runtime.GOOS)
 	}
-	if err := unfit(kind, p); err != nil {
+	if err := unfit(p); err != nil {
 		return err
 	}
 	_, err := runsc.Find(hostpath.Writable(p.Write...))
 	return err
 }
 
-// unfit returns an error for a policy that allows what such guests do not have.
-func unfit(kind policy.Guest, p policy.Policy) error {
+// unfit returns an error for a policy that allows what guests do not have.
+func unfit(p policy.Policy) error {
 	p = p.Resolved()
 	if p.Egress != policy.EgressStrict {
 		return run.Errorf(run.Unsupported, "guests on gVisor reach no network but through the proxy, and the policy says egress: %s: use one with egress: strict", p.Egress)
