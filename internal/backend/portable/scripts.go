@@ -303,7 +303,7 @@ func (b *Scripts) interpret(k kind) (i *interpreting, err error) {
 	b.network.open(&access, i.proxy.port())
 	i.guest, err = start(b.options.Launcher, launch.Order{
 		Program: b.python.Path, Args: arguments(b.python.Path), Dir: i.scratch.dir, Access: access, Limits: k.limits,
-		Env: append(environment(i.scratch.dir, k.limits), b.network.environment(i.proxy)...),
+		Env: slices.Concat(environment(i.scratch.dir, k.limits), b.arenas(), b.network.environment(i.proxy)),
 	}, backend.Job{Limits: k.limits}, true)
 	if err == nil && i.proxy == nil {
 		i.proxy = b.network.serveIn(i.process)
@@ -320,6 +320,15 @@ func environment(scratch string, l policy.Limits) []string {
 	return slices.Concat([]string{
 		"HOME=" + scratch, "TMPDIR=" + scratch, "TEMP=" + scratch, "TMP=" + scratch, "LANG=C.UTF-8", "PATH=",
 	}, script.ThreadEnvironment(script.LibraryThreads(l.CPUs, l.Threads)), systemEnvironment())
+}
+
+// arenas gives malloc one arena where address space is limited: that of each thread would
+// reserve 64 MiB of it.
+func (b *Scripts) arenas() []string {
+	if !b.options.AddressSpace {
+		return nil
+	}
+	return []string{"MALLOC_ARENA_MAX=1"}
 }
 
 // explain adds a violation for an exception that a wall caused, since the system reports
