@@ -2,6 +2,7 @@ package toolstest
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -12,11 +13,32 @@ import (
 
 // TestToolsEgress runs in a private internet: see inInternet.
 func TestToolsEgress(t *testing.T) {
+	if os.Getenv(stageVariable) == "" {
+		t.Parallel()
+	}
+	testEgress(t)
+}
+
+// TestToolsEgressOnGVisor is the same on gVisor.
+func TestToolsEgressOnGVisor(t *testing.T) {
+	hosttest.Slow(t, "the same programs run in the other jails")
+	t.Setenv("CORDON_RUNSC", hosttest.NeedsExtra(t, hosttest.Runsc))
+	t.Setenv("CORDON_TEST_JAIL", string(gvisor))
+	testEgress(t)
+}
+
+func testEgress(t *testing.T) {
+	t.Helper()
 	if !inInternet(t) {
 		return
 	}
 	n := startInternet(t)
 	eachJail(t, func(t *testing.T, p policy.Policy) {
+		t.Run("kernel", func(t *testing.T) {
+			if release := openWorkshop(t, strictPolicy(p)).ok("uname", "-r"); strings.Contains(release, "gvisor") != onGVisor(p) {
+				t.Errorf("commands run on %s", release)
+			}
+		})
 		// First the tests that count goroutines, which must run alone.
 		t.Run("leaks", func(t *testing.T) { testLeaks(t, n, p) })
 		t.Run("together", func(t *testing.T) {

@@ -34,7 +34,7 @@ const gvisor policy.JailBackend = "gvisor"
 func onGVisor(p policy.Policy) bool { return p.Trust == policy.TrustThirdParty }
 
 // TestToolsOnGVisor runs the programs on gVisor. TestToolsPrivileges is not among them: gVisor
-// has a log of its own, which dmesg shows. Neither is TestToolsEgress: there is no network.
+// has a log of its own, which dmesg shows. TestToolsEgressOnGVisor is apart.
 func TestToolsOnGVisor(t *testing.T) {
 	hosttest.Slow(t, "the same programs run in the other jails")
 	t.Setenv("CORDON_RUNSC", hosttest.NeedsExtra(t, hosttest.Runsc))
