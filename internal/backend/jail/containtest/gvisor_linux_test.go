@@ -20,7 +20,6 @@ const (
 	ownInit    = "the init is a process of the guest"
 	noForeign  = "gVisor has one ABI, and refuses the others without killing"
 	unreported = "gVisor reports no denials"
-	noProxy    = "gVisor has no network"
 )
 
 // ofItsKernel are the attempts that end in another way on gVisor, where they reach only a kernel
@@ -116,8 +115,6 @@ var ofItsKernel = map[string]string{
 	"foreign ABI/x32: ptrace": noForeign,
 
 	"system calls/hammer": unreported,
-
-	"network/the host through the proxy": noProxy,
 }
 
 func runsc(t *testing.T) *hostpath.Program {
