@@ -78,21 +78,29 @@ func (l *RelayListener) Accept() (net.Conn, error) {
 	} else if err != nil {
 		return nil, err
 	}
-	stream, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
-		_, _ = l.network.Write(request[:]) // without a stream: the relay closes the connection
-		return nil, fmt.Errorf("stream: %w", err)
-	}
-	defer unix.Close(stream[1])
-	conn, err := connOf(stream[0])
-	if err != nil {
-		return nil, fmt.Errorf("stream: %w", err)
-	}
-	if _, _, err := l.network.WriteMsgUnix(request[:], unix.UnixRights(stream[1]), nil); err != nil {
+	conn, stream, err := newStream()
+	if err == nil {
+		_, _, err = l.network.WriteMsgUnix(request[:], unix.UnixRights(stream), nil)
+		unix.Close(stream)
+		if err == nil {
+			return conn, nil
+		}
 		_ = conn.Close() // nothing was sent on it
-		return nil, fmt.Errorf("network socket: %w", err)
 	}
-	return conn, nil
+	_, _ = l.network.Write(request[:]) // without a stream: the relay closes the connection
+	return nil, fmt.Errorf("stream: %w", err)
+}
+
+// newStream returns the two ends of a stream.
+func newStream() (ours *net.UnixConn, theirs int, err error) {
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, -1, err
+	}
+	if ours, err = connOf(pair[0]); err != nil {
+		unix.Close(pair[1])
+	}
+	return ours, pair[1], err
 }
 
 // Close ends Accept, and the relay.

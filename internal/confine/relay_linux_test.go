@@ -229,6 +229,8 @@ os._exit(0)
 // init and the command go on.
 func TestRelayKilled(t *testing.T) {
 	got := python(t, echo, `
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+os.kill(0, signal.SIGTERM) # to its group
 print(sorted(os.listdir("/proc/self/fd"))) # nothing of the relay's, and one of the test's
 s = socket.create_connection(address)
 s.sendall(b"hello")

@@ -15,6 +15,7 @@
 #define SYS_BIND          49
 #define SYS_LISTEN        50
 #define SYS_FORK          57
+#define SYS_SETSID        112
 #define SYS_EXIT_GROUP    231
 #define SYS_EPOLL_CTL     233
 #define SYS_EPOLL_PWAIT   281
@@ -64,6 +65,10 @@ TEXT relay(SB), NOSPLIT|NOFRAME, $0
 	XORL DI, DI
 	MOVL $CONTROL, SI
 	XORL DX, DX
+	SYSCALL
+
+	// setsid(): no key on the command's terminal ends it, and no signal to its group.
+	MOVL $SYS_SETSID, AX
 	SYSCALL
 
 	// epoll_create1(EPOLL_CLOEXEC)

@@ -12,6 +12,7 @@
 #define SYS_EPOLL_PWAIT   22
 #define SYS_CLOSE         57
 #define SYS_EXIT_GROUP    94
+#define SYS_SETSID        157
 #define SYS_SOCKET        198
 #define SYS_BIND          200
 #define SYS_LISTEN        201
@@ -70,6 +71,10 @@ TEXT relay(SB), NOSPLIT|NOFRAME, $0
 	MOVD $0, R0
 	MOVD $CONTROL, R1
 	MOVD $0, R2
+	SVC
+
+	// setsid(): no key on the command's terminal ends it, and no signal to its group.
+	MOVD $SYS_SETSID, R8
 	SVC
 
 	// epoll_create1(EPOLL_CLOEXEC)
