@@ -14,7 +14,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -322,7 +321,6 @@ func TestRelayListener(t *testing.T) {
 			break
 		}
 	}
-	time.Sleep(50 * time.Millisecond)
 	_ = listener.Close()
 	accepted.Wait()
 	if ended == nil {

@@ -301,7 +301,7 @@ func TestGVisorNetworkLeavesNothing(t *testing.T) {
 		if len(more) == 0 {
 			return
 		}
-		time.Sleep(10 * time.Millisecond)
+		<-time.After(10 * time.Millisecond)
 	}
 	t.Errorf("descriptors are left: %v", more)
 }
