@@ -5,7 +5,7 @@
 #   VERSION=dev   the version in the names of the archives of `make release`
 #   RUNS=20000    the number of runs of `make soak`
 #   FUZZTIME=20s  the time of each target of `make fuzz`
-#   HOSTS=        the kinds of hosts for `make kernels`; see scripts/kernels.d/job
+#   HOSTS=        the hosts for `make hosts`; see scripts/hosts.d/hosts
 #   TESTFLAGS=    more flags for go test: make test TESTFLAGS='-run Wall -v'
 #   BENCHFLAGS=   flags of the bench: -quick, -strict, -only NAME, -json FILE, -peers
 #                 (after scripts/setup peers); make bench BENCHFLAGS=-growth doubles
@@ -41,7 +41,7 @@ HOSTS      ?=
 BUILD := CGO_ENABLED=0 go build -trimpath -ldflags '-s -w'
 
 .DEFAULT_GOAL := help
-.PHONY: help run build python-wasm runsc wheel release test test-all test-long race check lint api api-update cross bench soak fuzz wine kernels picture generate fmt clean
+.PHONY: help run build python-wasm runsc wheel release test test-all test-long race check lint api api-update cross bench soak fuzz wine hosts picture generate fmt clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -146,8 +146,8 @@ wine: ## run cordon.exe under Wine: scripts, hooks, commands, modules, the Pytho
 	@scripts/setup test-all
 	CORDON_TEST_EXTRAS=all CORDON_TEST_LONG=1 scripts/test -count=1 -v ./internal/wine
 
-kernels: ## boot Debian 12's kernel in a virtual machine and run doctor --prove on each kind of host
-	scripts/kernels $(HOSTS)
+hosts: ## boot other kernels in virtual machines, and compare what cordon does there with docs/hosts.md
+	scripts/hosts $(HOSTS)
 
 picture: ## draw docs/picture.svg, the terminal in README.md, from real runs
 	go test ./cmd/cordond -count=1 -run '^TestPicture$$' -update-picture

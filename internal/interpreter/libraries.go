@@ -68,6 +68,7 @@ func (p *planner) libraries(i Interpreter) error {
 type librarySearch struct {
 	*planner
 	prefix string
+	musl   bool
 	dirs   []string          // real directories of the system, in order
 	whole  map[string]bool   // real directories that are mounted whole
 	seen   map[string]bool   // libraries that were followed
@@ -78,14 +79,13 @@ type librarySearch struct {
 // libraries. On Debian, /lib and /usr/lib contain half of the host: they are mounted only
 // if libc is in them (Arch, Alpine).
 func (s *librarySearch) addSystem(bin object) {
-	musl := strings.HasPrefix(path.Base(bin.loader), "ld-musl-")
+	if s.musl = strings.HasPrefix(path.Base(bin.loader), "ld-musl-"); s.musl {
+		s.addMusl(bin.loader)
+		return
+	}
 	always := []string{"/lib64", "/usr/lib64"}
 	if bin.triplet != "" {
 		always = append([]string{path.Join("/lib", bin.triplet), path.Join("/usr/lib", bin.triplet)}, always...)
-	}
-	maybe := []string{"/lib", "/usr/lib"}
-	if musl {
-		always, maybe = nil, s.muslDirectories(bin.loader)
 	}
 	for _, dir := range always {
 		if isDir(s.fsys, dir) {
@@ -93,18 +93,32 @@ func (s *librarySearch) addSystem(bin object) {
 			s.addDir(dir)
 		}
 	}
-	for _, dir := range maybe {
-		s.addDir(dir)
-	}
+	s.addDir("/lib")
+	s.addDir("/usr/lib")
 	for _, name := range bin.needed {
 		isLibc := strings.HasPrefix(name, "libc.")
 		if lib := s.locate(name, nil); isLibc && lib != "" {
 			s.addWhole(path.Dir(lib))
 		}
 	}
-	if musl { // libc is in /lib, all other libraries in /usr/lib
+}
+
+// addMusl does the same for musl, whose loader is also its libc.
+func (s *librarySearch) addMusl(loader string) {
+	for _, dir := range s.muslDirectories(loader) {
+		s.addDir(dir)
+	}
+	libc, _, err := resolve(s.fsys, loader)
+	if err != nil {
+		return
+	}
+	lib, _, _ := resolve(s.fsys, "/lib")
+	switch dir := path.Dir(libc); {
+	case dir == lib: // Alpine: libc is in /lib, all other libraries are in /usr/lib
 		s.addWhole("/lib")
 		s.addWhole("/usr/lib")
+	case hostpath.Under(dir, "/lib"), hostpath.Under(dir, "/usr"): // Debian: a directory for musl only
+		s.addWhole(dir)
 	}
 }
 
@@ -170,7 +184,7 @@ func (s *librarySearch) locate(name string, runpath []string) string {
 // distribution ensures that their dependencies exist.
 func (s *librarySearch) follow(needed, runpath []string) (missing string) {
 	for _, name := range needed {
-		if s.seen[name] {
+		if s.seen[name] || s.musl && strings.HasPrefix(name, "libc.") { // the loader is musl's libc
 			continue
 		}
 		s.seen[name] = true

@@ -89,6 +89,14 @@ func TestPlan(t *testing.T) {
 			[]string{"/lib dir", "/usr/bin/python3.12 file", "/usr/lib dir"},
 		},
 		{
+			"musl on debian", Interpreter{Path: "/opt/p/bin/python3.11", Prefix: "/opt/p", Stdlib: "/opt/p/lib/python3.11"},
+			[]string{"/lib->usr/lib", "/usr/lib/ld-musl-x86_64.so.1->x86_64-linux-musl/libc.so", "/usr/lib/x86_64-linux-musl/libc.so", "/usr/lib/libz.so.1",
+				"/usr/lib/x86_64-linux-gnu/libc.so.6", "/opt/p/bin/python3.11", "/opt/p/lib/python3.11/os.py"},
+			map[string]object{"/opt/p/bin/python3.11": {loader: "/lib/ld-musl-x86_64.so.1", needed: []string{"libz.so.1", "libc.so"}, triplet: x86}},
+			[]string{"/lib symlink", "/opt/p/bin/python3.11 file", "/opt/p/lib/python3.11 dir", "/usr/lib/ld-musl-x86_64.so.1 symlink",
+				"/usr/lib/libz.so.1 file", "/usr/lib/x86_64-linux-musl dir"},
+		},
+		{
 			"fedora", Interpreter{Path: "/usr/bin/python3.12", Prefix: "/usr", Stdlib: "/usr/lib64/python3.12", SysPath: []string{"/usr/lib/python3.12/site-packages"}},
 			[]string{"/lib64->usr/lib64", "/usr/lib64/ld-linux-x86-64.so.2", "/usr/lib64/libc.so.6", "/usr/lib64/python3.12/os.py", "/usr/bin/python3.12", "/usr/lib/python3.12/site-packages/pip.py"},
 			map[string]object{"/usr/bin/python3.12": glibc},
