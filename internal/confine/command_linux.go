@@ -246,13 +246,8 @@ func (p *program) landlock(set landlock.Ruleset, late *lateWalls) {
 	ruleset := p.last()
 	for _, rule := range set.Rules {
 		beneath := &pathBeneath{access: rule.Access}
-		how := &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC}
-		if rule.Exact {
-			how.Resolve = unix.RESOLVE_NO_SYMLINKS
-		}
 		p.step("landlock: open "+rule.Path, false)
-		p.call(unix.SYS_OPENAT2, atCWD, p.text(rule.Path), keep(p, how), unix.SizeofOpenHow)
-		opened := p.last()
+		opened := p.openRule(rule)
 		p.calls[opened].store = &beneath.parent
 		p.call(unix.SYS_LANDLOCK_ADD_RULE, 0, rulePathBeneath, keep(p, beneath), 0).borrow(ruleset, 0)
 		p.call(unix.SYS_CLOSE, 0).borrow(opened, 0)
@@ -264,6 +259,15 @@ func (p *program) landlock(set landlock.Ruleset, late *lateWalls) {
 	}
 	p.call(unix.SYS_LANDLOCK_RESTRICT_SELF, 0, 0).borrow(ruleset, 0)
 	p.call(unix.SYS_CLOSE, 0).borrow(ruleset, 0)
+}
+
+// openRule opens the path of a rule. A rule for a symlink itself grants nothing.
+func (p *program) openRule(rule landlock.Rule) (opened int) {
+	if rule.Exact {
+		return p.openExactly(rule.Path)
+	}
+	p.call(unix.SYS_OPENAT, atCWD, p.text(rule.Path), unix.O_PATH|unix.O_CLOEXEC)
+	return p.last()
 }
 
 func (p *program) seccomp(mode SeccompMode, filter []byte, g *gifts) {

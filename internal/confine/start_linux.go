@@ -202,13 +202,29 @@ func openTree(m Mount) (int, error) {
 	if !m.Exact {
 		return unix.OpenTree(unix.AT_FDCWD, m.source(), treeFlags)
 	}
-	how := unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC | unix.O_NOFOLLOW, Resolve: unix.RESOLVE_NO_SYMLINKS}
-	fd, err := unix.Openat2(unix.AT_FDCWD, m.source(), &how)
+	fd, err := openExactly(m.source())
 	if err != nil {
 		return -1, err
 	}
 	defer unix.Close(fd)
 	return unix.OpenTree(fd, "", treeFlags|unix.AT_EMPTY_PATH)
+}
+
+// openExactly does the same as the method of program, in this process.
+func openExactly(name string) (int, error) {
+	fd, err := unix.Open("/", exactDirectory, 0)
+	if err != nil {
+		return -1, err
+	}
+	for part, flags := range exactParts(name) {
+		next, err := unix.Openat(fd, part, int(flags), 0)
+		unix.Close(fd)
+		if err != nil {
+			return -1, err
+		}
+		fd = next
+	}
+	return fd, nil
 }
 
 // treeFlags make a detached copy of a mount. The copy is recursive because the kernel

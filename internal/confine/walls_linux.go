@@ -2,8 +2,10 @@ package confine
 
 import (
 	"cmp"
+	"iter"
 	"path"
 	"slices"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -281,8 +283,8 @@ func (p *program) openTrees(plan Plan, passed []int) func(path string, c *call) 
 		}
 		p.step("open "+m.Path, true)
 		if m.Exact {
-			p.openExactly(atCWD, m.source())
-			p.call(unix.SYS_OPEN_TREE, 0, p.text(""), treeFlags|unix.AT_EMPTY_PATH).borrow(p.last()-1, 0)
+			source := p.openExactly(m.source())
+			p.call(unix.SYS_OPEN_TREE, 0, p.text(""), treeFlags|unix.AT_EMPTY_PATH).borrow(source, 0)
 		} else {
 			p.call(unix.SYS_OPEN_TREE, atCWD, p.text(m.source()), treeFlags)
 		}
@@ -356,17 +358,43 @@ func (p *program) cover(source, target string) {
 func (p *program) mountInBind(m Mount, base string, tree func(string, *call)) {
 	attr := &unix.MountAttr{Attr_set: m.attributes()}
 	tree(m.Path, p.call(unix.SYS_MOUNT_SETATTR, 0, p.text(""), unix.AT_EMPTY_PATH|unix.AT_RECURSIVE, keep(p, attr), unix.MOUNT_ATTR_SIZE_VER0))
-	p.openExactly(atCWD, path.Join(base, m.Path))
-	opened := p.last()
+	opened := p.openExactly(path.Join(base, m.Path))
 	tree(m.Path, p.call(unix.SYS_MOVE_MOUNT, 0, p.text(""), 0, p.text(""), unix.MOVE_MOUNT_F_EMPTY_PATH|unix.MOVE_MOUNT_T_EMPTY_PATH))
 	p.calls[p.last()].alsoBorrow(opened, 2)
 	p.call(unix.SYS_CLOSE, 0).borrow(opened, 0)
 }
 
-// openExactly opens a path if no part of it is a symlink.
-func (p *program) openExactly(at uintptr, name string) {
-	how := &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC | unix.O_NOFOLLOW, Resolve: unix.RESOLVE_NO_SYMLINKS}
-	p.call(unix.SYS_OPENAT2, at, p.text(name), keep(p, how), unix.SizeofOpenHow)
+// openExactly opens an absolute path if no directory in it is a symlink, and returns the
+// index of the call. If its last part is one, it opens the symlink itself. openat2 could do
+// that in one call, but systemd refuses it in units with DynamicUser= or RestrictSUIDSGID=.
+func (p *program) openExactly(name string) (opened int) {
+	p.call(unix.SYS_OPENAT, atCWD, p.text("/"), exactDirectory)
+	opened = p.last()
+	for part, flags := range exactParts(name) {
+		p.call(unix.SYS_OPENAT, 0, p.text(part), flags).borrow(opened, 0)
+		next := p.last()
+		p.call(unix.SYS_CLOSE, 0).borrow(opened, 0)
+		opened = next
+	}
+	return opened
+}
+
+const exactDirectory = unix.O_PATH | unix.O_CLOEXEC | unix.O_NOFOLLOW | unix.O_DIRECTORY
+
+// exactParts yields the parts of an absolute path, each with the flags that open it.
+func exactParts(name string) iter.Seq2[string, uintptr] {
+	return func(yield func(string, uintptr) bool) {
+		rest := strings.Trim(path.Clean(name), "/")
+		for part, more := "", rest != ""; more; {
+			flags := uintptr(exactDirectory)
+			if part, rest, more = strings.Cut(rest, "/"); !more {
+				flags &^= unix.O_DIRECTORY
+			}
+			if !yield(part, flags) {
+				return
+			}
+		}
+	}
 }
 
 // attributes are the mount attributes of a bind.

@@ -33,13 +33,18 @@ var deniedInContainers = []uint32{
 }
 
 // Enter makes the process behave as in an unprivileged container, if RunDegraded started
-// it. Call it first in TestMain.
+// it, or in a systemd unit, if RunInUnit did. Call it first in TestMain.
 func Enter() {
-	if os.Getenv(degradedVariable) != "enter" {
+	filter, err := program(), error(nil)
+	mode := os.Getenv(degradedVariable)
+	switch mode {
+	case "enter":
+	case "unit":
+		filter = unitProgram()
+	default:
 		return
 	}
 	runtime.LockOSThread()
-	filter, err := program(), error(nil)
 	if path := os.Getenv(profileVariable); path != "" {
 		if err = dropToDocker(); err == nil {
 			filter, err = readProfile(path)
@@ -52,7 +57,7 @@ func Enter() {
 		fmt.Fprintln(os.Stderr, "cannot degrade the host:", err)
 		os.Exit(1)
 	}
-	if err = os.Setenv(degradedVariable, "inside"); err == nil {
+	if err = os.Setenv(degradedVariable, map[string]string{"enter": "inside", "unit": "in unit"}[mode]); err == nil {
 		err = syscall.Exec("/proc/self/exe", os.Args, os.Environ())
 	}
 	fmt.Fprintln(os.Stderr, "cannot continue on the degraded host:", err)
@@ -61,6 +66,15 @@ func Enter() {
 
 // Degraded reports whether Enter has restricted this process.
 func Degraded() bool { return os.Getenv(degradedVariable) == "inside" }
+
+// RunInUnit runs tests of the current binary again, without the call that systemd refuses
+// to a unit with DynamicUser= or RestrictSUIDSGID=.
+func RunInUnit(t *testing.T, names ...string) {
+	t.Helper()
+	for _, name := range names {
+		runAgain(t, name, os.Geteuid(), degradedVariable+"=unit")
+	}
+}
 
 // RunDegraded runs one test of the current binary again, as in an unprivileged container
 // and as the given user. That test must begin with
@@ -127,6 +141,17 @@ func openDirectory(t *testing.T) string {
 		}
 	})
 	return dir
+}
+
+// unitProgram returns a filter that gives ENOSYS for openat2, whose arguments a filter
+// cannot see.
+func unitProgram() []unix.SockFilter {
+	return []unix.SockFilter{
+		load(0), // offsetof(struct seccomp_data, nr)
+		{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: unix.SYS_OPENAT2, Jf: 1},
+		answer(unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)),
+		answer(unix.SECCOMP_RET_ALLOW),
+	}
 }
 
 // program returns a filter that gives EPERM for the calls above and for clone with a

@@ -1,0 +1,12 @@
+package process
+
+import (
+	"testing"
+
+	"github.com/cordon-sandbox/cordon/internal/hosttest"
+)
+
+// In a systemd unit such as ours, openat2 does not exist.
+func TestInUnit(t *testing.T) {
+	hosttest.RunInUnit(t, "TestGrantsBelowPrivateDirectories", "TestEnvironmentBelowTmp")
+}
