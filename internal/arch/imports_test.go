@@ -185,7 +185,7 @@ func TestHomes(t *testing.T) {
 // layers are listed from the top. A package imports only from layers below its own. Every
 // package is in a layer.
 var layers = [][]string{
-	{"cmd/cordon", "cmd/cordond", "bench", "bench/soak", "compat", "compat/newest", "deploy", "internal/backend/jail/containtest", "internal/backend/jail/toolstest", "internal/wine", "python", "scripts/testreport"},
+	{"cmd/cordon", "cmd/cordond", "bench", "bench/soak", "compat", "compat/newest", "deploy", "internal/backend/jail/containtest", "internal/backend/jail/toolstest", "internal/wine", "python", "scripts/hostreport", "scripts/testreport"},
 	{"internal/cli/clitest"},
 	{"internal/cli", "internal/doctor", "internal/httpapi", "internal/jsonlines", "internal/mcpclient", "internal/mcpserver", "internal/backend/backendtest"},
 	{"internal/hosttest", "internal/service"},

@@ -26,6 +26,7 @@ const (
 	Groff           Extra = "groff"                                 // the program
 	APIDiff         Extra = "apidiff"                               // the program
 	Runsc           Extra = "gVisor's runsc"                        // the program
+	PythonMusl      Extra = "CPython for musl"                      // the program
 	OtherPythons    Extra = "every CPython of this host"            // nothing: it only takes time
 )
 
@@ -54,6 +55,8 @@ func (e Extra) find() string {
 		return os.Getenv("CORDON_TEST_WINE")
 	case Runsc:
 		return cmp.Or(os.Getenv("CORDON_RUNSC"), inCache("runsc", "runsc"))
+	case PythonMusl:
+		return inCache("python-musl", "root", "opt", "python-musl", "bin", "python3.11")
 	case OtherPythons:
 		return "/"
 	}
