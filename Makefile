@@ -23,7 +23,7 @@
 #                          all: fail if an extra is missing, as make test-all does;
 #                          unset: run them if their extra is installed. The extras are
 #                          Wine, Node.js with other projects' clients, agent frameworks,
-#                          gVisor, clang for WASI and CPython for WebAssembly
+#                          gVisor, clang for WASI, CPython for WebAssembly and CPython for musl
 #   CORDON_TEST_LONG=1     test all of the corpora: every file of CPython's own tests, every
 #                          script on every CPython, the chart, the agents; see test-long
 #   CORDON_REQUIRE_HOST=1  fail a test if the host lacks something, instead of skipping it;

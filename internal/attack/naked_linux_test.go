@@ -29,11 +29,26 @@ const nakedPatience = 500 * time.Millisecond
 // shows nothing when it is held. Each script runs in a plain interpreter, and has to report
 // an escape, touch a canary, run past its limit or flood its output.
 func TestAttemptsEscapeWithoutWalls(t *testing.T) {
-	hosttest.NotUnderRace(t, "it tests walls, which the detector does not see")
 	const python = "/usr/bin/python3"
 	if _, err := os.Stat(python); err != nil {
 		missing(t, "no "+python)
 	}
+	attemptsEscape(t, python)
+}
+
+// The same with the C library musl, on which some attempts have to be made differently.
+func TestAttemptsEscapeOnMusl(t *testing.T) {
+	python := hosttest.NeedsExtra(t, hosttest.PythonMusl)
+	// Other users cannot read a checkout below a home directory.
+	readable := shortTempDir(t)
+	if err := os.CopyFS(readable, os.DirFS(filepath.Dir(filepath.Dir(python)))); err != nil {
+		t.Fatal(err)
+	}
+	attemptsEscape(t, filepath.Join(readable, "bin", filepath.Base(python)))
+}
+
+func attemptsEscape(t *testing.T, python string) {
+	hosttest.NotUnderRace(t, "it tests walls, which the detector does not see")
 	for _, a := range all(t) {
 		if a.Naked.As == "no" {
 			continue

@@ -22,7 +22,10 @@ def attempt():
         os.chown(path, os.getuid(), os.getgid() + 1)
         return "changed its owner"
     def xattr():
-        os.setxattr(path, "user.cordon", b"x")
+        if hasattr(os, "setxattr") or sys.platform != "linux":
+            os.setxattr(path, "user.cordon", b"x")
+        else: # CPython before 3.12 on musl
+            syscall("setxattr", path.encode(), b"user.cordon", b"x", 1, 0)
         return "set an attribute"
     return any_of(chmod, by_fchmodat2, utime, chown, xattr)
 

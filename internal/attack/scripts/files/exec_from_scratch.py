@@ -2,7 +2,7 @@
 # class: 22
 # walls: mount landlock seccomp
 # needs: scratch
-# absent: os.execv
+# absent: os.execve
 # naked: yes
 
 import glob, shutil
@@ -11,10 +11,11 @@ def attempt():
     program = os.path.join(scratch(), "program")
     shutil.copyfile(os.path.realpath(sys.executable), program)
     os.chmod(program, 0o755)
-    say = ["-I", "-S", "-c", "print(%r)" % context["shout"]]
+    say = ["-s", "-S", "-c", "print(%r)" % context["shout"]]
+    home = {"PYTHONHOME": sys.base_prefix} # outside /usr, it finds its library beside itself
     loaders = glob.glob("/lib64/ld-linux-*") + glob.glob("/lib/ld-linux-*") + glob.glob("/lib/ld-musl-*")
-    routes = [lambda: os.execv(program, [program] + say)]
-    routes += [lambda l=l: os.execv(l, [l, program] + say) for l in loaders]
+    routes = [lambda: os.execve(program, [program] + say, home)]
+    routes += [lambda l=l: os.execve(l, [l, program] + say, home) for l in loaders]
     return any_of(*routes)
 
 result = judged(attempt)
