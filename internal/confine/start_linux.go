@@ -184,6 +184,9 @@ func (have *belongings) openTrees(spec Spec, closing *descriptorSet) (t translat
 			continue
 		}
 		fd, err := closing.add(openTree(m))
+		if err == nil {
+			err = makePrivate(fd)
+		}
 		if err != nil {
 			return t, setupError("open "+m.Path, err, !errors.Is(err, unix.ENOENT))
 		}
@@ -195,6 +198,13 @@ func (have *belongings) openTrees(spec Spec, closing *descriptorSet) (t translat
 		have.trees = append(have.trees, fd)
 	}
 	return t, nil
+}
+
+// makePrivate separates a copy of a mount from the host's. On most hosts (systemd) mounts are
+// shared: what is mounted below one copy, such as a grant in a workspace, is mounted below
+// all of them. A child in a user namespace of its own cannot make such copies.
+func makePrivate(fd int) error {
+	return unix.MountSetattr(fd, "", unix.AT_EMPTY_PATH|unix.AT_RECURSIVE, &unix.MountAttr{Propagation: unix.MS_PRIVATE})
 }
 
 // openTree opens one bind.
