@@ -15,6 +15,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/cordon-sandbox/cordon/internal/newfile"
 )
 
 const (
@@ -76,5 +78,5 @@ func run(update bool, logs []string) (ok bool, err error) {
 	if !update {
 		return ok, nil
 	}
-	return ok, os.WriteFile(tableFile, []byte(t.format(hosts)), 0o644)
+	return ok, newfile.Write(tableFile, []byte(t.format(hosts)), 0o644)
 }
