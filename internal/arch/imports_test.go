@@ -209,6 +209,7 @@ var layers = [][]string{
 	{"internal/hostfeature"},
 	{"internal/admission"},
 	{"internal/hints", "internal/jsonform", "internal/observe", "internal/openhooks", "internal/runsc"},
+	{"internal/opened"},
 	{"run"},
 	{"policy"},
 	{"bench/proc", "internal/arch", "internal/elf", "internal/golden", "internal/hostpath", "internal/language", "internal/newfile", "internal/plainjson", "internal/pythonwasm", "internal/script", "internal/tuning", "internal/text", "internal/wasmbin"},

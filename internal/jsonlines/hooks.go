@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"sync/atomic"
 
+	"github.com/cordon-sandbox/cordon/internal/opened"
 	"github.com/cordon-sandbox/cordon/internal/openhooks"
 )
 
@@ -19,7 +20,7 @@ const (
 // there is only one caller.
 func newHooks() *openhooks.Table {
 	var made atomic.Uint64
-	return openhooks.NewTable(openhooks.Options{
+	return openhooks.NewTable(opened.Options{
 		PerOwner: maxHooks, Evict: true, NewID: func() string { return strconv.FormatUint(made.Add(1), 10) },
 	})
 }

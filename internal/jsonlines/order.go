@@ -54,8 +54,8 @@ func (o order) id() json.RawMessage {
 
 func (o order) isRun() bool { return o.Script != "" || len(o.Command) > 0 }
 
-// opened is the answer for a hook that can be called.
-type opened struct {
+// openAnswer is the answer for a hook that can be called.
+type openAnswer struct {
 	ID     string     `json:"id"`
 	Status run.Status `json:"status"`
 	Hook   string     `json:"hook,omitempty"`
@@ -93,7 +93,7 @@ func (s *server) try(ctx context.Context, o order) (any, error) {
 	case o.Call != nil:
 		return s.callHook(ctx, o)
 	case o.Close != "":
-		return opened{ID: o.ID, Status: run.StatusOK}, s.hooks.CloseHook(owner, o.Close)
+		return openAnswer{ID: o.ID, Status: run.StatusOK}, s.hooks.CloseOne(owner, o.Close)
 	}
 	req := o.Run()
 	if err := s.Fixed.bind(&req); err != nil {
@@ -133,7 +133,7 @@ func (s *server) openHook(ctx context.Context, o order) (any, error) {
 		s.hooks.Release(owner)
 		return nil, err
 	}
-	return opened{o.ID, run.StatusOK, s.hooks.Add(owner, h.Script, made)}, nil
+	return openAnswer{o.ID, run.StatusOK, s.hooks.Add(owner, h.Script, made)}, nil
 }
 
 func (s *server) callHook(ctx context.Context, o order) (any, error) {
@@ -145,7 +145,7 @@ func (s *server) callHook(ctx context.Context, o order) (any, error) {
 		return nil, err
 	}
 	defer s.hooks.Done(h)
-	res, err := o.Call.Do(ctx, h)
+	res, err := o.Call.Do(ctx, h.Held)
 	res.ID = o.ID
 	return res, err
 }

@@ -1,11 +1,29 @@
+// Package openhooks defines the calls of a hook, which HTTP and JSON lines share.
 package openhooks
 
 import (
 	"context"
 	"encoding/json"
 
+	"github.com/cordon-sandbox/cordon/internal/opened"
 	"github.com/cordon-sandbox/cordon/run"
 )
+
+// Hook is what a frontend needs of a *cordon.Hook.
+type Hook interface {
+	Call(ctx context.Context, state, config any) (run.Result, error)
+	CallFunction(ctx context.Context, name string, args ...any) (run.Result, error)
+	Close() error
+}
+
+// Table holds open hooks.
+type Table = opened.Table[Hook]
+
+// NewTable returns an empty table.
+func NewTable(o opened.Options) *Table {
+	o.Kind = "hook"
+	return opened.NewTable[Hook](o)
+}
 
 // HookCall is one call of a hook: of its script with a state and a config, or of a
 // function that it defines.

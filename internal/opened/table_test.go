@@ -1,9 +1,7 @@
-package openhooks
+package opened
 
 import (
-	"context"
 	"errors"
-	"strconv"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -22,26 +20,12 @@ type fakeHook struct {
 	failure error
 }
 
-func (h *fakeHook) Call(_ context.Context, state, config any) (run.Result, error) {
-	return run.Result{Stdout: string(must(state)) + string(must(config))}, nil
-}
-
-func (h *fakeHook) CallFunction(_ context.Context, name string, args ...any) (run.Result, error) {
-	return run.Result{Stdout: name + strconv.Itoa(len(args))}, nil
-}
-
 func (h *fakeHook) Close() error {
 	h.closed.Add(1)
 	return h.failure
 }
 
-func must(value any) []byte {
-	raw, _ := value.(interface{ MarshalJSON() ([]byte, error) })
-	b, _ := raw.MarshalJSON()
-	return b
-}
-
-func add(t *testing.T, table *Table, owner string, h Hook) (id string) {
+func add(t *testing.T, table *Table[*fakeHook], owner string, h *fakeHook) (id string) {
 	t.Helper()
 	if err := table.Reserve(owner); err != nil {
 		t.Fatal(err)
@@ -52,7 +36,7 @@ func add(t *testing.T, table *Table, owner string, h Hook) (id string) {
 // One hook too many closes the owner's least recently called one, and no other.
 func TestAddEvictsLeastRecentlyCalled(t *testing.T) {
 	const most = 8
-	table := NewTable(Options{PerOwner: most, Evict: true})
+	table := NewTable[*fakeHook](Options{Kind: "hook", PerOwner: most, Evict: true})
 	others := &fakeHook{}
 	other := add(t, table, "bob", others)
 	var ids []string
@@ -91,7 +75,7 @@ func TestAddEvictsLeastRecentlyCalled(t *testing.T) {
 // An evicted hook is closed after its calls, and nobody waits for that.
 func TestEvictedHookFinishesItsCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		table := NewTable(Options{PerOwner: 1, Evict: true})
+		table := NewTable[*fakeHook](Options{Kind: "hook", PerOwner: 1, Evict: true})
 		h := &fakeHook{failure: errors.New("stuck")}
 		one, err := table.Use("", add(t, table, "", h))
 		if err != nil {
@@ -110,7 +94,7 @@ func TestEvictedHookFinishesItsCalls(t *testing.T) {
 }
 
 func TestReserveRefusesTooMany(t *testing.T) {
-	table := NewTable(Options{PerOwner: 2})
+	table := NewTable[*fakeHook](Options{Kind: "hook", PerOwner: 2})
 	add(t, table, "alice", &fakeHook{})
 	if err := table.Reserve("alice"); err != nil {
 		t.Fatal(err)
@@ -136,7 +120,7 @@ func TestReserveRefusesTooMany(t *testing.T) {
 func TestExpireSparesHookInUse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const idle = time.Minute
-		table := NewTable(Options{PerOwner: 1, Idle: idle})
+		table := NewTable[*fakeHook](Options{Kind: "hook", PerOwner: 1, Idle: idle})
 		h := &fakeHook{}
 		one, err := table.Use("", add(t, table, "", h))
 		if err != nil {
@@ -155,29 +139,4 @@ func TestExpireSparesHookInUse(t *testing.T) {
 			t.Errorf("closed %d times, %d open, %d held", h.closed.Load(), table.Len(), len(table.held))
 		}
 	})
-}
-
-func TestHookCall(t *testing.T) {
-	for _, tt := range []struct {
-		call    HookCall
-		want    string
-		invalid bool
-	}{
-		{HookCall{}, "{}{}", false},
-		{HookCall{State: []byte("null")}, "null{}", false},
-		{HookCall{State: []byte("1"), Config: []byte("2")}, "12", false},
-		{HookCall{Function: "f", Args: []any{1, 2}}, "f2", false},
-		{HookCall{Function: "f", Config: []byte("1")}, "", true},
-		{HookCall{Args: []any{1}}, "", true},
-	} {
-		if err := tt.call.Validate(); errors.Is(err, run.ErrInvalid) != tt.invalid {
-			t.Errorf("%+v: %v", tt.call, err)
-		}
-		if tt.invalid {
-			continue
-		}
-		if got, err := tt.call.Do(t.Context(), &fakeHook{}); err != nil || got.Stdout != tt.want {
-			t.Errorf("%+v: %s, %v", tt.call, got.Stdout, err)
-		}
-	}
 }
