@@ -14,6 +14,7 @@ const (
 	Invalid       Class = "invalid"        // the request or the policy is wrong
 	Forbidden     Class = "forbidden"      // the caller may not ask for this
 	Unknown       Class = "unknown"        // the request names something that does not exist
+	Gone          Class = "gone"           // what the request names has ended, such as a session
 	Unsupported   Class = "unsupported"    // this host lacks something that the policy requires
 	NotExecutable Class = "not_executable" // found, but cannot be run
 	NotFound      Class = "not_found"      // the interpreter or file does not exist
@@ -24,7 +25,7 @@ const (
 
 // Classes lists every class.
 func Classes() []Class {
-	return []Class{Invalid, Forbidden, Unknown, Unsupported, NotExecutable, NotFound, Busy, Closed, Internal}
+	return []Class{Invalid, Forbidden, Unknown, Gone, Unsupported, NotExecutable, NotFound, Busy, Closed, Internal}
 }
 
 // Error is a failure of cordon, of the host or of the request.
@@ -59,6 +60,7 @@ const (
 	ErrInvalid       = sentinel(Invalid)
 	ErrForbidden     = sentinel(Forbidden)
 	ErrUnknown       = sentinel(Unknown)
+	ErrGone          = sentinel(Gone)
 	ErrUnsupported   = sentinel(Unsupported)
 	ErrNotExecutable = sentinel(NotExecutable)
 	ErrNotFound      = sentinel(NotFound)

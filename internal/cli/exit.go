@@ -16,7 +16,7 @@ func (c ExitCode) Error() string { return "exit code " + strconv.Itoa(int(c)) }
 
 // classCodes has the exit code of each class of our own failures.
 var classCodes = map[run.Class]int{
-	run.Invalid: 2, run.Forbidden: 2, run.Unknown: 2, run.Unsupported: 125, run.NotExecutable: 126,
+	run.Invalid: 2, run.Forbidden: 2, run.Unknown: 2, run.Gone: 2, run.Unsupported: 125, run.NotExecutable: 126,
 	run.NotFound: 127, run.Busy: 75, run.Closed: 125, run.Internal: 125,
 }
 

@@ -32,6 +32,7 @@ var titles = map[run.Class]string{
 	run.Invalid:       "The request is wrong",
 	run.Forbidden:     "Not allowed",
 	run.Unknown:       "No such thing",
+	run.Gone:          "No longer there",
 	run.Unsupported:   "Not possible on this host",
 	run.NotExecutable: "Found, but cannot be run",
 	run.NotFound:      "Not found on this host",
@@ -42,7 +43,7 @@ var titles = map[run.Class]string{
 
 // statuses has the HTTP status of each class.
 var statuses = map[run.Class]int{
-	run.Invalid: http.StatusBadRequest, run.Forbidden: http.StatusForbidden, run.Unknown: http.StatusNotFound,
+	run.Invalid: http.StatusBadRequest, run.Forbidden: http.StatusForbidden, run.Unknown: http.StatusNotFound, run.Gone: http.StatusGone,
 	run.Unsupported: http.StatusNotImplemented, run.NotExecutable: http.StatusInternalServerError,
 	run.NotFound: http.StatusInternalServerError, run.Busy: http.StatusTooManyRequests,
 	run.Closed: http.StatusServiceUnavailable, run.Internal: http.StatusInternalServerError,

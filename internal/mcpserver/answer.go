@@ -223,6 +223,7 @@ var classWords = map[run.Class]string{
 	run.Invalid:       "Nothing was run, since the call is wrong: ",
 	run.Forbidden:     "Nothing was run, since this is not allowed here: ",
 	run.Unknown:       "Nothing was run, since it names what does not exist: ",
+	run.Gone:          "Nothing was run, since this has ended: ",
 	run.Unsupported:   "Nothing was run, since this host cannot do it: ",
 	run.NotExecutable: "Nothing was run, since the program cannot be executed: ",
 	run.NotFound:      "Nothing was run, since the program was not found: ",

@@ -56,6 +56,12 @@ class Unknown(CordonError):
     kind = "unknown"
 
 
+class Gone(CordonError):
+    """What the request names has ended, such as a session."""
+
+    kind = "gone"
+
+
 class Unsupported(CordonError):
     """This host cannot provide what the policy requires; nothing ran."""
 
@@ -117,12 +123,12 @@ class NothingSent(Exception):
 
 # Tracebacks show the public module.
 for _class in (
-    CordonError, InvalidRequest, NotJSON, Refused, Forbidden, Unknown, Unsupported, NotFound, Busy, Closed, ConnectionLost, Unreadable, SandboxError,
+    CordonError, InvalidRequest, NotJSON, Refused, Forbidden, Unknown, Gone, Unsupported, NotFound, Busy, Closed, ConnectionLost, Unreadable, SandboxError,
 ):
     _class.__module__ = "cordon"
 
 BY_KIND: Dict[str, Type[CordonError]] = {
-    cls.kind: cls for cls in (InvalidRequest, Forbidden, Unknown, Unsupported, NotFound, Busy, Closed)
+    cls.kind: cls for cls in (InvalidRequest, Forbidden, Unknown, Gone, Unsupported, NotFound, Busy, Closed)
 }
 
 
