@@ -1,9 +1,11 @@
 package cordon
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
+	"sync"
 
 	"github.com/cordon-sandbox/cordon/internal/admission"
 	"github.com/cordon-sandbox/cordon/internal/backend"
@@ -11,26 +13,36 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Session is an interpreter that runs one script after another and keeps their globals.
-// It can be forked, and saved and loaded again later or elsewhere.
+// Session is an interpreter that runs one step after another and keeps their globals.
 //
-// A run that does not end normally (a limit, a cancellation, a crash) ends the session,
-// because its interpreter stopped at an arbitrary instruction. Fork the session before
-// such a run to keep its state.
+// A step that reaches a time limit, or is canceled, is interrupted: it gets a
+// KeyboardInterrupt, and the session goes on. A step that does not end then, or that reaches
+// another limit which ends its process, ends the session: see run.Step. On TierWasm every step
+// that does not end by itself ends the session; such a session can be forked before.
 type Session struct {
 	runner     *Runner
 	session    backend.Session
+	tier       policy.Tier
+	limits     policy.Limits // of steps that set none
 	restricted bool
-	one        *admission.Bound // scripts that wait for another one of the session have no turn
+	one        *admission.Bound // steps that wait for another one of the session have no turn
+
+	mu        sync.Mutex
+	interrupt context.CancelFunc // of the running step, or nil
 }
 
-func (r *Runner) newSession(s backend.Session, restricted bool) *Session {
-	return &Session{r, s, restricted, admission.NewBound(1)}
+func (r *Runner) newSession(s backend.Session, tier policy.Tier, limits policy.Limits) *Session {
+	return &Session{runner: r, session: s, tier: tier, limits: limits, restricted: s.Restricted(), one: admission.NewBound(1)}
 }
 
 // OpenSession starts a session.
 func (r *Runner) OpenSession(ctx context.Context, s run.SessionOptions) (*Session, error) {
-	if err := r.permitSession(s.Trust); err != nil {
+	tier := cmp.Or(s.Tier, registered.Offering(backend.Sessions))
+	if !registered.Offers(tier, backend.Sessions) {
+		return nil, run.Errorf(run.Invalid, "tier %q has no sessions", tier)
+	}
+	limits, err := r.permitSession(tier, s)
+	if err != nil {
 		return nil, err
 	}
 	turn, err := r.line.Enter(ctx, nil)
@@ -38,16 +50,19 @@ func (r *Runner) OpenSession(ctx context.Context, s run.SessionOptions) (*Sessio
 		return nil, err
 	}
 	defer turn.Leave()
-	b, err := offering[backend.SessionOpener](ctx, r, backend.Sessions)
+	b, err := r.backend(ctx, tier)
 	if err != nil {
 		return nil, err
 	}
-	restricted := s.Restricted || r.policy.Restricts()
-	opened, err := b.OpenSession(ctx, backend.SessionOptions{Restricted: restricted})
+	opener, ok := b.(backend.SessionOpener)
+	if !ok {
+		return nil, run.Errorf(run.Unsupported, "tier %q has no sessions on this system: name tier %q", tier, registered.Offering(backend.Snapshots))
+	}
+	opened, err := opener.OpenSession(ctx, backend.SessionOptions{Restricted: s.Restricted || r.policy.Restricts(), Limits: limits})
 	if err != nil {
 		return nil, err
 	}
-	return r.newSession(opened, restricted), nil
+	return r.newSession(opened, tier, limits), nil
 }
 
 // LoadSession continues a saved session. The Python and the grants of the policy must
@@ -58,7 +73,9 @@ func (r *Runner) OpenSession(ctx context.Context, s run.SessionOptions) (*Sessio
 // language rules are inside it, so that a person who can change the file can change
 // them too.
 func (r *Runner) LoadSession(ctx context.Context, from io.Reader) (*Session, error) {
-	if err := r.permitSession(""); err != nil {
+	tier := registered.Offering(backend.Snapshots)
+	limits, err := r.permitSession(tier, run.SessionOptions{})
+	if err != nil {
 		return nil, err
 	}
 	turn, err := r.line.Enter(ctx, nil)
@@ -66,7 +83,7 @@ func (r *Runner) LoadSession(ctx context.Context, from io.Reader) (*Session, err
 		return nil, err
 	}
 	defer turn.Leave()
-	b, err := offering[backend.SessionOpener](ctx, r, backend.Sessions)
+	b, err := offering[backend.SnapshotLoader](ctx, r, backend.Snapshots)
 	if err != nil {
 		return nil, err
 	}
@@ -74,56 +91,105 @@ func (r *Runner) LoadSession(ctx context.Context, from io.Reader) (*Session, err
 	if err != nil {
 		return nil, err
 	}
-	s := r.newSession(loaded, loaded.Restricted())
+	s := r.newSession(loaded, tier, limits)
 	if r.policy.Restricts() && !s.restricted {
 		return nil, errors.Join(run.Errorf(run.Invalid, "the policy requires the language rules of all code, and the snapshot was made without"), s.Close())
 	}
 	return s, nil
 }
 
-// permitSession refuses code for which the tier that offers sessions is not strong enough.
-func (r *Runner) permitSession(trust policy.Trust) error {
-	_, err := r.selectTier(&run.Request{Tier: registered.Offering(backend.Sessions), Trust: trust})
-	return err
+// permitSession refuses code for which a tier is not strong enough, and returns the limits of a
+// session.
+func (r *Runner) permitSession(tier policy.Tier, s run.SessionOptions) (policy.Limits, error) {
+	if _, err := r.selectTier(&run.Request{Tier: tier, Trust: s.Trust}); err != nil {
+		return policy.Limits{}, err
+	}
+	limits, err := r.policy.Narrow(s.Limits)
+	if err != nil {
+		return policy.Limits{}, run.Wrap(run.Invalid, err)
+	}
+	return limits, nil
 }
 
-// Run runs a script in the session, with the limits of the request. Scripts of one
-// session run one at a time; Fork and Save wait for a running script.
+// Run runs a step: the script of a request, with the limits that the request sets and those of
+// the session for the rest. Steps of one session run one at a time; Fork and Save wait for a
+// running step.
 func (s *Session) Run(ctx context.Context, req run.Request) (run.Result, error) {
 	if req.Kind() != policy.GuestScript {
 		return run.Result{}, run.Errorf(run.Invalid, "a session runs scripts")
 	}
-	tier := registered.Offering(backend.Sessions)
-	if req.Tier != "" && req.Tier != tier {
-		return run.Result{}, run.Errorf(run.Invalid, "a session is on tier %q: leave the tier out", tier)
+	if req.Tier != "" && req.Tier != s.tier {
+		return run.Result{}, run.Errorf(run.Invalid, "this session is on tier %q: leave the tier out", s.tier)
 	}
-	req.Tier, req.Script.Restricted = tier, s.restricted
+	req.Tier, req.Script.Restricted = s.tier, s.restricted
 	_, job, err := s.runner.admit(req)
 	if err != nil {
 		return run.Result{}, err
+	}
+	if job.Limits, err = s.runner.policy.Narrow(req.Limits.Fill(s.limits, s.runner.policy.Maxima)); err != nil {
+		return run.Result{}, run.Wrap(run.Invalid, err)
 	}
 	turn, err := s.runner.line.Enter(ctx, s.one)
 	if err != nil {
 		return run.Result{}, err
 	}
 	defer turn.Leave()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s.setInterrupt(cancel)
+	defer s.setInterrupt(nil)
 	result, err := s.session.Run(ctx, job)
 	result.ID = req.ID
 	return withCause(ctx, result), err
 }
 
-// Fork returns a new session with a copy of this one's state. Open files and /tmp are
-// not copied.
+// Interrupt cancels the running step, as if its context had ended. Without one, it does
+// nothing.
+func (s *Session) Interrupt() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.interrupt != nil {
+		s.interrupt()
+	}
+}
+
+func (s *Session) setInterrupt(cancel context.CancelFunc) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.interrupt = cancel
+}
+
+// Fork returns a new session with a copy of this one's state. Open files and /tmp are not part
+// of it. Sessions on TierProcess cannot be forked yet.
 func (s *Session) Fork() (*Session, error) {
-	forked, err := s.session.Fork()
+	saved, err := s.saved("forked")
 	if err != nil {
 		return nil, err
 	}
-	return s.runner.newSession(forked, s.restricted), nil
+	forked, err := saved.Fork()
+	if err != nil {
+		return nil, err
+	}
+	return s.runner.newSession(forked, s.tier, s.limits), nil
 }
 
-// Save writes the state of the session. Open files and /tmp are not part of it.
-func (s *Session) Save(to io.Writer) error { return s.session.Save(to) }
+// Save writes the state of the session. Open files and /tmp are not part of it. Sessions on
+// TierProcess cannot be saved.
+func (s *Session) Save(to io.Writer) error {
+	saved, err := s.saved("saved")
+	if err != nil {
+		return err
+	}
+	return saved.Save(to)
+}
 
-// Close ends the session and the script that it runs.
+func (s *Session) saved(what string) (backend.SavedSession, error) {
+	saved, ok := s.session.(backend.SavedSession)
+	if !ok {
+		return nil, run.Errorf(run.Unsupported, "a session on tier %q cannot be %s: open it on tier %q", s.tier, what, registered.Offering(backend.Snapshots))
+	}
+	return saved, nil
+}
+
+// Close ends the session and the step that it runs.
 func (s *Session) Close() error { return s.session.Close() }

@@ -62,7 +62,7 @@ func (b *bench) wasmStarts(ctx context.Context, t *table, ahead *cordon.Runner, 
 		return err
 	}
 	defer func() { err = errors.Join(err, demand.Close()) }()
-	session, err := ahead.OpenSession(ctx, run.SessionOptions{})
+	session, err := ahead.OpenSession(ctx, run.SessionOptions{Tier: policy.TierWasm})
 	if err != nil {
 		return err
 	}
@@ -154,7 +154,7 @@ func (b *bench) wasmMemory(ctx context.Context, t *table, ahead *cordon.Runner, 
 		return err
 	}
 	for range n {
-		s, err := ahead.OpenSession(ctx, run.SessionOptions{})
+		s, err := ahead.OpenSession(ctx, run.SessionOptions{Tier: policy.TierWasm})
 		if err != nil {
 			return err
 		}

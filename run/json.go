@@ -18,6 +18,7 @@ type wireResult struct {
 	Traffic     []Traffic       `json:"traffic"`
 	Modules     []ModuleUse     `json:"modules"`
 	Enforcement wireEnforcement `json:"enforcement"`
+	Step        *Step           `json:"step,omitempty"`
 }
 
 // wireEnding has the fields about how the guest ended and what it returned.
@@ -45,14 +46,14 @@ type wireEnding struct {
 const Version = 1
 
 // MarshalJSON always writes every key, so that clients need not check which exist: null for
-// a missing value, and never null for a list or a map. The only exception is the id, which
-// is written if the request had one.
+// a missing value, and never null for a list or a map. The exceptions are the id, which is
+// written if the request had one, and step, which is written for the step of a session.
 //
 // A struct that embeds a Result inherits this method, so that its own fields are missing in
 // its JSON: use a named field instead.
 func (r Result) MarshalJSON() ([]byte, error) {
 	w := wireResult{
-		wireEnding: r.ending(), Usage: r.Usage, Violations: r.Violations, Traffic: r.Traffic, Modules: r.Modules, Enforcement: r.Enforcement.wire(),
+		wireEnding: r.ending(), Usage: r.Usage, Violations: r.Violations, Traffic: r.Traffic, Modules: r.Modules, Enforcement: r.Enforcement.wire(), Step: r.Step,
 	}
 	if w.Violations == nil {
 		w.Violations = []Violation{}
@@ -79,6 +80,15 @@ func (r Result) ending() wireEnding {
 		w.Variables[name] = plainjson.OrNull(value)
 	}
 	return w
+}
+
+// MarshalJSON writes a list also if nothing was displayed.
+func (s Step) MarshalJSON() ([]byte, error) {
+	type plain Step
+	if s.Display == nil {
+		s.Display = []Display{}
+	}
+	return plainjson.Marshal(plain(s))
 }
 
 // wireEnforcement is the JSON form of an Enforcement.

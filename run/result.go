@@ -141,6 +141,8 @@ type Result struct {
 	// module rules in the policy.
 	Modules     []ModuleUse `json:"modules"`
 	Enforcement Enforcement `json:"enforcement"`
+	// Step is set for the step of a session; nil for all other runs.
+	Step *Step `json:"step,omitempty"`
 }
 
 // Traffic counts what a guest exchanged with one host.
@@ -177,13 +179,27 @@ func (r Result) Decode(v any) error { return json.Unmarshal(r.ValueOrNull(), v) 
 // ValueOrNull returns the guest's value as JSON, null if it set none.
 func (r Result) ValueOrNull() json.RawMessage { return plainjson.OrNull(r.Value) }
 
-// ValueSize returns the size of the value and the variables as JSON, with their names.
+// ValueSize returns the size of the value, the variables and what a step displayed as JSON,
+// with their names.
 func (r Result) ValueSize() policy.Bytes {
 	size := len(r.Value)
+	if r.Step != nil {
+		for _, shown := range r.Step.Display {
+			size += shown.size()
+		}
+	}
 	for name, value := range r.Variables {
 		size += len(name) + len(value)
 	}
 	return policy.Bytes(size)
+}
+
+// size is about how much JSON the forms take.
+func (d Display) size() (size int) {
+	for kind, text := range d.Forms {
+		size += len(kind) + len(text)
+	}
+	return size
 }
 
 // Exception is an uncaught exception of a guest.

@@ -7,6 +7,7 @@ import (
 	"github.com/cordon-sandbox/cordon"
 	"github.com/cordon-sandbox/cordon/internal/cli"
 	"github.com/cordon-sandbox/cordon/internal/newfile"
+	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
@@ -26,7 +27,7 @@ func (o *runOptions) runInSession(ctx context.Context, r *cordon.Runner, req run
 
 func (o *runOptions) session(ctx context.Context, r *cordon.Runner) (*cordon.Session, error) {
 	if o.loadFrom == "" {
-		return r.OpenSession(ctx, run.SessionOptions{Restricted: o.restricted})
+		return r.OpenSession(ctx, run.SessionOptions{Tier: policy.TierWasm, Restricted: o.restricted})
 	}
 	f, err := cli.OpenFile(o.loadFrom)
 	if err != nil {

@@ -81,7 +81,7 @@ func assemble(ctx context.Context, opts serviceOptions, log *slog.Logger) (p par
 	}
 	opened(runner.Close)
 
-	how.Runner, how.OpenHook = runner, hooksOf(runner)
+	how.Runner, how.OpenHook, how.OpenSession = runner, hooksOf(runner), sessionsOf(runner)
 
 	// The service reports to the metrics, and they read from it only when they are
 	// scraped.
@@ -118,6 +118,17 @@ func hooksOf(r *cordon.Runner) func(context.Context, run.HookSpec) (openhooks.Ho
 		made, err := r.OpenHook(ctx, h)
 		if err != nil {
 			return nil, err // not an interface that holds a nil pointer
+		}
+		return made, nil
+	}
+}
+
+// sessionsOf opens the Runner's sessions, likewise.
+func sessionsOf(r *cordon.Runner) func(context.Context, run.SessionOptions) (service.Session, error) {
+	return func(ctx context.Context, o run.SessionOptions) (service.Session, error) {
+		made, err := r.OpenSession(ctx, o)
+		if err != nil {
+			return nil, err
 		}
 		return made, nil
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 
+	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
@@ -11,24 +12,35 @@ import (
 // script after another.
 type SessionOpener interface {
 	OpenSession(ctx context.Context, o SessionOptions) (Session, error)
+}
+
+// SnapshotLoader is implemented by a tier that offers Snapshots: its sessions can be saved.
+type SnapshotLoader interface {
 	// LoadSession continues a session that Save has written.
-	LoadSession(ctx context.Context, from io.Reader) (Session, error)
+	LoadSession(ctx context.Context, from io.Reader) (SavedSession, error)
 }
 
 // SessionOptions say how a session is opened.
 type SessionOptions struct {
 	// Restricted runs all of its scripts by the language rules.
 	Restricted bool
+	// Limits are complete. A tier may fix some of them for the whole session.
+	Limits policy.Limits
 }
 
 // Session is a guest that keeps its globals from one script to the next.
 type Session interface {
 	Run(ctx context.Context, job Job) (run.Result, error)
-	// Fork gives a second session, which begins with all that this one has.
-	Fork() (Session, error)
-	// Save writes the session as it is now.
-	Save(to io.Writer) error
 	// Restricted says whether its scripts go by the language rules.
 	Restricted() bool
 	Close() error
+}
+
+// SavedSession is a session whose memory can be copied.
+type SavedSession interface {
+	Session
+	// Fork gives a second session, which begins with all that this one has.
+	Fork() (SavedSession, error)
+	// Save writes the session as it is now.
+	Save(to io.Writer) error
 }

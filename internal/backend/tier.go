@@ -55,6 +55,7 @@ const (
 	Checks      Feature = "checks"      // Check
 	Modules     Feature = "modules"     // OpenModule
 	Sessions    Feature = "sessions"    // SessionOpener
+	Snapshots   Feature = "snapshots"   // SnapshotLoader
 	Tools       Feature = "tools"       // scripts and modules can call functions of the host
 	Determinism Feature = "determinism" // the same input gives the same bytes
 	// ModuleRules are applied to Python. A policy that has some refuses all other tiers.

@@ -80,6 +80,10 @@ func encode(w io.Writer, r run.Result, brief bool) error {
 		e.text(`,"enforcement":`)
 		e.made(r.Enforcement.MarshalJSON())
 	}
+	if r.Step != nil {
+		e.text(`,"step":`)
+		e.made(r.Step.MarshalJSON())
+	}
 	e.text("}\n")
 	return e.err
 }

@@ -17,7 +17,8 @@
 //	opened                                        succeeded
 //	large     no result: it was too large to send out_of_result
 //
-// Every report has an exit code, and may have variables. Under module rules it has what
+// Every report has an exit code, and may have variables. That of a step also has what the step
+// displayed: [Displayed]. Under module rules it has what
 // imported modules used and what was denied to them.
 package report
 

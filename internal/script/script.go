@@ -19,6 +19,8 @@ var (
 	randomnessPart string
 	//go:embed python/hook.py
 	hookPart string
+	//go:embed python/session.py
+	sessionPart string
 	//go:embed python/tools.py
 	toolsPart string
 	//go:embed python/absent.py
@@ -56,6 +58,14 @@ func Late() string { return failuresPart + valuesPart + randomnessPart }
 //	frame(kind, payload)  makes an answer
 //	send(data)            sends one
 func Hooks() string { return hookPart }
+
+// Sessions is the part of programs that serve the steps of a session. It needs Source;
+// serve_session also needs what Hooks needs. It defines
+//
+//	Session(space, compiled, restricted).step(script, name, context, wanted, stdin, max_answer)
+//	                                        runs a step and returns the report
+//	serve_session(session, modules)         runs each step that receive() returns
+func Sessions() string { return sessionPart }
 
 // WasmSource is the whole program for CPython on WebAssembly. It needs a module _cordon
 // with two functions, which take and return bytes:
@@ -96,4 +106,6 @@ func Hooks() string { return hookPart }
 //
 // The answer is {"ok": value} or {"error": {"type": "…", "message": "…"}}. If handle
 // raises, or returns something that is not a report, the guest broke it.
-func WasmSource() string { return Source() + toolsPart + absentPart + loopPart + wasmPart }
+func WasmSource() string {
+	return Source() + sessionPart + toolsPart + absentPart + loopPart + wasmPart
+}

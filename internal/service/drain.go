@@ -96,7 +96,7 @@ func (s *Service) Drain(ctx context.Context) error {
 		s.stop(errEnded)
 		<-s.allDone
 	}
-	return s.closeHooks()
+	return s.closeOpened()
 }
 
 // Close cancels all requests under way, then drains the service.

@@ -65,7 +65,7 @@ func (s *Service) CallHook(ctx context.Context, who token.Caller, frontend obser
 		if err := s.roomFor(who, policy.Limits{}); err != nil {
 			return run.Result{}, err
 		}
-		return c.Do(v.queued(ctx), h)
+		return c.Do(v.queued(ctx), h.Held)
 	})
 }
 
@@ -76,7 +76,7 @@ func (s *Service) CloseHook(who token.Caller, id string) error {
 		return err
 	}
 	defer leave()
-	return s.hooks.CloseHook(who.Name, id)
+	return s.hooks.CloseOne(who.Name, id)
 }
 
 // Hooks returns the number of open hooks.

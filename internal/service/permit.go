@@ -125,9 +125,13 @@ func (s *Service) narrow(who token.Caller, asked, defaults policy.Limits, applic
 	}
 	maxima := s.maxima(who)
 	if field, got, limit, above := asked.Above(maxima); above {
-		return asked, run.Wrap(run.Invalid, &policy.FieldError{Field: "limits." + field, Err: fmt.Errorf("%v is above the maximum of %v for %s", got, limit, who.Name)})
+		return asked, aboveMaximum(who, field, got, limit)
 	}
 	return asked.Fill(applicable(defaults.Capped(maxima)), maxima), nil
+}
+
+func aboveMaximum(who token.Caller, field, got, limit string) error {
+	return run.Wrap(run.Invalid, &policy.FieldError{Field: "limits." + field, Err: fmt.Errorf("%v is above the maximum of %v for %s", got, limit, who.Name)})
 }
 
 // permitWorkspace returns the real path of a directory that the operator opened to callers.

@@ -6,12 +6,14 @@ package service
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"sync"
 	"sync/atomic"
 
 	"github.com/cordon-sandbox/cordon/internal/admission"
 	"github.com/cordon-sandbox/cordon/internal/observe"
+	"github.com/cordon-sandbox/cordon/internal/opened"
 	"github.com/cordon-sandbox/cordon/internal/openhooks"
 	"github.com/cordon-sandbox/cordon/internal/token"
 	"github.com/cordon-sandbox/cordon/policy"
@@ -32,6 +34,8 @@ type Options struct {
 	Runner Runner
 	// OpenHook is the Runner's method; nil means that there are no hooks.
 	OpenHook func(ctx context.Context, h run.HookSpec) (openhooks.Hook, error)
+	// OpenSession is the Runner's method; nil means that there are no sessions.
+	OpenSession func(ctx context.Context, o run.SessionOptions) (Session, error)
 	// Policy is the policy of the Runner.
 	Policy policy.Policy
 	// Version is shown to callers that ask for information.
@@ -57,12 +61,15 @@ type Service struct {
 	policy policy.Policy // the Runner's policy, with all defaults filled in
 	roots  []string      // the workspaces, with symbolic links resolved
 	hooks  *openhooks.Table
+	// sessions are those that callers have open.
+	sessions *opened.Table[Session]
 
 	waiting, running atomic.Int64 // requests that wait for their turn, and that have it
 
-	life       context.Context // the parent of all requests under way
-	stop       context.CancelCauseFunc
-	closeHooks func() error // closes them once
+	life context.Context // the parent of all requests under way
+	stop context.CancelCauseFunc
+	// closeOpened closes hooks and sessions once.
+	closeOpened func() error
 
 	mu       sync.Mutex
 	under    int // requests under way
@@ -78,9 +85,10 @@ func New(o Options) *Service {
 	}
 	life, stop := context.WithCancelCause(context.Background())
 	s := &Service{Options: o, policy: o.Policy.Resolved(), life: life, stop: stop, allDone: make(chan struct{}),
-		hooks: openhooks.NewTable(openhooks.Options{PerOwner: maxHooks, Idle: hookIdleTimeout}),
+		hooks:    openhooks.NewTable(opened.Options{PerOwner: maxHooks, Idle: hookIdleTimeout}),
+		sessions: opened.NewTable[Session](opened.Options{Kind: "session", PerOwner: maxSessions, Idle: sessionIdleTimeout}),
 	}
-	s.closeHooks = sync.OnceValue(s.hooks.Close)
+	s.closeOpened = sync.OnceValue(func() error { return errors.Join(s.hooks.Close(), s.sessions.Close()) })
 	for _, directory := range o.Workspaces {
 		s.roots = append(s.roots, withoutLinks(directory))
 	}

@@ -46,7 +46,7 @@ var (
 // halves returns what every interpreter runs, a NUL, and what is loaded when it is needed.
 func halves() []byte {
 	return []byte(systemPart + script.First() + workerPart + startPart + "\x00" +
-		script.Late() + threadsPart + script.Hooks() + serverPart)
+		script.Late() + threadsPart + script.Hooks() + script.Sessions() + serverPart)
 }
 
 // BytecodeName returns the file name of the bytecode for a minor version.

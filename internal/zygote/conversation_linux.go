@@ -26,6 +26,8 @@ type conversation struct {
 	silent  bool   // the guest had written no output when its answer arrived
 	onWait  func() // nil after it was called
 
+	interruption interruption
+
 	started  time.Time
 	patience time.Time // until then it polls without sleeping
 	deadline time.Time // of the wall time limit
@@ -45,7 +47,8 @@ func (w *Worker) converse(g Guest) *conversation {
 	}
 	c := &conversation{
 		worker: w, channel: w.channel.number(), limits: g.Limits, again: g.again, onWait: g.OnWait,
-		started: now, patience: now.Add(g.Patience), deadline: now.Add(g.Limits.WallTime),
+		interruption: interruption{worker: w, grace: g.Grace},
+		started:      now, patience: now.Add(g.Patience), deadline: now.Add(g.Limits.WallTime),
 	}
 	c.planCPUCheck(now, g.Limits.CPUTime)
 	return c
@@ -57,8 +60,8 @@ func (c *conversation) open(g Guest) {
 	if !c.again {
 		stdout.OnMuch = c.bufferOutput
 	}
-	c.stdout = collector{Stream: output.Stream{Sink: stdout}, pipe: &c.worker.stdout}
-	c.stderr = collector{Stream: output.Stream{Sink: stderr}, pipe: &c.worker.stderr}
+	c.stdout = collector{Stream: output.Stream{Sink: stdout}, pipe: &c.worker.stdout, again: c.again}
+	c.stderr = collector{Stream: output.Stream{Sink: stderr}, pipe: &c.worker.stderr, again: c.again}
 	c.stdout.start()
 	c.stderr.start()
 	c.prefetch()
@@ -224,14 +227,14 @@ func (c *conversation) feed() {
 	}
 }
 
-// watch kills a guest that has reached a time limit. It returns when to call it again, or
+// watch stops a guest that has reached a time limit. It returns when to call it again, or
 // 0 if that is not needed.
 func (c *conversation) watch(now time.Time) time.Duration {
-	if c.worker.kill.reason() != "" {
+	if c.worker.kill.reason() != "" || c.interruption.begun() {
 		return 0
 	}
 	if !now.Before(c.deadline) {
-		c.worker.Kill(KilledWall)
+		c.interruption.begin(KilledWall)
 		return 0
 	}
 	if !now.Before(c.checkCPU) {
@@ -241,7 +244,7 @@ func (c *conversation) watch(now time.Time) time.Duration {
 		}
 		left := c.limits.CPUTime - (used - c.worker.cpu)
 		if left <= 0 {
-			c.worker.Kill(KilledCPU)
+			c.interruption.begin(KilledCPU)
 			return 0
 		}
 		c.planCPUCheck(now, left)

@@ -50,6 +50,17 @@ func (d *descriptor) file(name string) *os.File {
 	return os.NewFile(uintptr(d.fd), name)
 }
 
+// copy hands a copy over to Go's poller. It returns nil if d is closed, or if this process
+// has no descriptor left.
+func (d *descriptor) copy(name string) (file *os.File) {
+	d.use(func(fd int) {
+		if made, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0); err == nil {
+			file = os.NewFile(uintptr(made), name)
+		}
+	})
+	return file
+}
+
 func (d *descriptor) close() {
 	d.mu.Lock()
 	defer d.mu.Unlock()

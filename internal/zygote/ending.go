@@ -28,6 +28,9 @@ type Guest struct {
 	// Patience is how long to poll for the report before sleeping: waking up takes
 	// longer than a short guest runs.
 	Patience time.Duration
+	// Grace is how long a guest that has reached a time limit, or is canceled, may take to end
+	// by itself after it was interrupted. 0 kills it at once.
+	Grace time.Duration
 	// OnWait, if not nil, is called when the guest takes longer than Patience.
 	OnWait func()
 
@@ -45,6 +48,8 @@ type Ending struct {
 	Malformed error
 	// Killed is why we killed the worker; empty if we did not.
 	Killed Reason
+	// Interrupted is why we interrupted it; empty if we did not.
+	Interrupted Reason
 	// Exit is how its process ended, nil if the report came first.
 	Exit *Exit
 	// Orphaned says that the fork server died before the worker.

@@ -31,13 +31,21 @@ func (w *Worker) Open(ctx context.Context, g Guest) (Ending, error) {
 
 // Call calls the hook. The guest that it was opened with has the limits of the call.
 func (w *Worker) Call(ctx context.Context, g Guest, call Call) (Ending, error) {
-	number := rand.Int64()
 	var function any
 	if call.Function != "" {
 		function = call.Function
 	}
-	fields := append(make([]wire.Field, 0, 4), wire.Field{Name: "number", Value: number}, wire.Field{Name: "function", Value: function})
-	fields = append(fields, call.Arguments...)
+	fields := append(make([]wire.Field, 0, 4), numberField, wire.Field{Name: "function", Value: function})
+	return w.ask(ctx, g, append(fields, call.Arguments...))
+}
+
+// numberField is the first field of a question. The number is set by ask.
+var numberField = wire.Field{Name: "number"}
+
+// ask sends a worker that serves many calls one of them, and returns its answer.
+func (w *Worker) ask(ctx context.Context, g Guest, fields []wire.Field) (Ending, error) {
+	number := rand.Int64()
+	fields[0].Value = number
 	frame, err := wire.AppendListFrame(w.question[:0], wire.KindCall, fields...)
 	if err != nil {
 		return Ending{}, run.Errorf(run.Invalid, "%w", err)

@@ -11,9 +11,10 @@ import (
 // collector reads one stream of a guest.
 type collector struct {
 	output.Stream
-	pipe *descriptor
-	over bool     // the guest closed its end
-	file *os.File // of a live stream
+	pipe  *descriptor
+	again bool     // the pipe is for further calls, too
+	over  bool     // the guest closed its end
+	file  *os.File // of a live stream
 }
 
 // start begins to read a live stream. The caller's writer may block.
@@ -21,7 +22,12 @@ func (c *collector) start() {
 	if c.Live == nil {
 		return
 	}
-	if c.file = c.pipe.file("output"); c.file != nil {
+	if c.again {
+		c.file = c.pipe.copy("output")
+	} else {
+		c.file = c.pipe.file("output")
+	}
+	if c.file != nil {
 		c.Start(c.file)
 	}
 }

@@ -75,7 +75,7 @@ func (w *Worker) exchange(ctx context.Context, frame []byte, g Guest, ask bool) 
 	c := w.converse(g)
 	defer c.end()
 	frame, err := c.send(frame) // wakes the guest; the rest happens meanwhile
-	uncanceled := w.killWhenCanceled(ctx)
+	uncanceled := c.stopWhenCanceled(ctx)
 	for err == nil && len(frame) > 0 {
 		c.wait(unix.POLLOUT)
 		frame, err = c.send(frame)
@@ -125,7 +125,7 @@ func (w *Worker) exchange(ctx context.Context, frame []byte, g Guest, ask bool) 
 		e.CPUTime, e.Memory = max(0, e.Exit.CPUTime-w.cpu), e.Exit.Memory
 	}
 	uncanceled()
-	e.Killed = w.kill.reason()
+	e.Interrupted, e.Killed = c.interruption.end(), w.kill.reason()
 	if c.silent {
 		e.Stdout, e.Stderr = c.stdout.Capture, c.stderr.Capture
 	} else {
@@ -138,20 +138,20 @@ func (w *Worker) exchange(ctx context.Context, frame []byte, g Guest, ask bool) 
 	return e, nil
 }
 
-// killWhenCanceled kills the worker when ctx ends, until done is called. If a kill has
-// begun by then, done waits for it, so that it does not hit the next call.
-func (w *Worker) killWhenCanceled(ctx context.Context) (done func()) {
+// stopWhenCanceled kills or interrupts the worker when ctx ends, until done is called. If
+// that has begun by then, done waits for it, so that it does not hit the next call.
+func (c *conversation) stopWhenCanceled(ctx context.Context) (done func()) {
 	if ctx.Done() == nil {
 		return func() {}
 	}
-	killed := make(chan struct{})
+	stopped := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
-		w.Kill(KilledCanceled)
-		close(killed)
+		c.interruption.begin(KilledCanceled)
+		close(stopped)
 	})
 	return func() {
 		if !stop() {
-			<-killed
+			<-stopped
 		}
 	}
 }

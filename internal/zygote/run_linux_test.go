@@ -11,7 +11,8 @@ func TestCancelDoesNotHitNextCall(t *testing.T) {
 	for range 100 {
 		ctx, cancel := context.WithCancel(t.Context())
 		w := &Worker{}
-		done := w.killWhenCanceled(ctx)
+		c := &conversation{worker: w, interruption: interruption{worker: w}}
+		done := c.stopWhenCanceled(ctx)
 		cancel()
 		done()
 		if why := w.kill.reason(); why != KilledCanceled {
@@ -20,7 +21,8 @@ func TestCancelDoesNotHitNextCall(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	w := &Worker{}
-	w.killWhenCanceled(ctx)()
+	c := &conversation{worker: w, interruption: interruption{worker: w}}
+	c.stopWhenCanceled(ctx)()
 	cancel()
 	if why := w.kill.reason(); why != "" {
 		t.Errorf("a cancellation after the call killed the worker: %q", why)

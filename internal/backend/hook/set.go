@@ -2,10 +2,7 @@ package hook
 
 import (
 	"context"
-	"maps"
 	"runtime"
-	"slices"
-	"sync"
 	"time"
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
@@ -22,11 +19,7 @@ const Lifetime = 24 * time.Hour
 const MaxCalls = 100_000
 
 // Set is the open hooks of a backend, which closes them. The zero value is empty.
-type Set struct {
-	mu     sync.Mutex
-	hooks  map[*Hook]struct{}
-	closed bool
-}
+type Set struct{ open backend.Set[*Hook] }
 
 // Open opens a hook in a first worker. Calls of a platform hook share workers. Any other
 // hook gets a new worker for each call, opened ahead of it: start is called with once. Only
@@ -48,55 +41,26 @@ func (s *Set) Open(ctx context.Context, h run.HookSpec, ahead *Ahead, start func
 		return nil, err
 	}
 	var opened *Hook
-	options.OnClose = func() { s.forget(opened) }
+	options.OnClose = func() { s.open.Remove(opened) }
 	opened = New(first, options)
-	if !s.remember(opened) {
+	if !s.open.Add(opened) {
 		opened.Close()
 		return nil, backend.ErrClosed()
 	}
 	return opened, nil
 }
 
-// remember registers a hook. It fails if the set is closed.
-func (s *Set) remember(h *Hook) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return false
-	}
-	if s.hooks == nil {
-		s.hooks = map[*Hook]struct{}{}
-	}
-	s.hooks[h] = struct{}{}
-	return true
-}
-
-func (s *Set) forget(h *Hook) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.hooks, h)
-}
-
 // Idle returns the number of idle workers of all hooks.
 func (s *Set) Idle() (idle int) {
-	for _, h := range s.all() {
+	for _, h := range s.open.All() {
 		idle += h.Idle()
 	}
 	return idle
 }
 
-func (s *Set) all() []*Hook {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Collect(maps.Keys(s.hooks))
-}
-
 // Close closes all hooks, and refuses new ones.
 func (s *Set) Close() {
-	s.mu.Lock()
-	s.closed = true
-	s.mu.Unlock()
-	for _, h := range s.all() {
+	for _, h := range s.open.Close() {
 		h.Close()
 	}
 }

@@ -50,6 +50,8 @@ type Backend struct {
 	calling atomic.Int32 // running calls of hooks
 	ahead   *hook.Ahead  // bounds the workers that are opened ahead of calls
 
+	sessions backend.Set[*session]
+
 	scripts, calls observe.Meter // of the tiers process and hook
 }
 
@@ -266,7 +268,7 @@ func (b *Backend) pools() []workers {
 }
 
 // Close ends every guest and leaves nothing behind.
-func (b *Backend) Close() error {
+func (b *Backend) Close() (err error) {
 	closed := make(chan struct{})
 	go func() {
 		b.gate.Close()
@@ -278,12 +280,15 @@ func (b *Backend) Close() error {
 	}
 	<-closed
 	b.hooks.Close()
+	for _, s := range b.sessions.Close() {
+		err = errors.Join(err, s.Close())
+	}
 	b.starting.Wait()
 	for _, p := range b.pools() {
 		p.stopAll()
 		p.clear()
 	}
-	return b.groups.Close()
+	return errors.Join(err, b.groups.Close())
 }
 
 // sandbox is one leased worker.

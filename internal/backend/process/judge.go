@@ -30,7 +30,7 @@ func judge(e evidence) (run.Result, error) {
 	v := verdict.Evidence{
 		Guest: verdict.Script, Limits: e.Limits, Stdout: e.Stdout, Stderr: e.Stderr,
 		Usage:      run.Usage{WallTime: e.WallTime, CPUTime: e.CPUTime, Memory: e.Memory},
-		Violations: e.Violations, Killed: string(e.Killed), Report: e.Report, Malformed: e.Malformed, Restricted: e.Restricted, Modules: e.Modules,
+		Violations: e.Violations, Killed: string(e.Killed), Interrupted: string(e.Interrupted), Report: e.Report, Malformed: e.Malformed, Restricted: e.Restricted, Modules: e.Modules,
 	}
 	if e.Exit != nil {
 		v.Exit = &verdict.Exit{Code: e.Exit.Code, Signal: e.Exit.Signal}

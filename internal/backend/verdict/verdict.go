@@ -8,7 +8,8 @@
 //  3. how its process or module ended: a trap, a signal, an exit code. A guest that fails
 //     after a limit refused it something has reached that limit;
 //  4. whether the bytes that it sent are a report;
-//  5. its report, or its value.
+//  5. its report, or its value. A step that the Runner interrupted has ended for that reason,
+//     whatever it reports; its report only adds to that where it was.
 //
 // What the host observed overrides what the guest reports. A report that arrived in time
 // counts even if a time limit is reached right after it, but not if the guest wrote too much
@@ -41,6 +42,9 @@ type Evidence struct {
 	// Killed is why the Runner killed the guest: the key of a limit, or one of the
 	// reasons below. Other values do not make the run fail.
 	Killed string
+	// Interrupted is why the Runner interrupted a step that then ended by itself: a word as
+	// for Killed.
+	Interrupted string
 	// Exit is how the guest's process ended; nil if that is not known.
 	Exit *Exit
 	// Trap is the trap that ended a module; nil if there was none.
@@ -122,6 +126,7 @@ func Judge(e Evidence) (run.Result, report.OSError) {
 		e.gave(&r)
 	default:
 		cause = report.Read(&r, e.Report, report.Run{Limits: e.Limits, Restricted: e.Restricted, Modules: e.Modules})
+		e.interrupted(&r)
 	}
 	r.Status, r.ErrorType = r.Outcome.Status(), r.Outcome.ErrorType()
 	return r, cause
@@ -146,11 +151,26 @@ func OutlastsReport(reason string) bool {
 	return slices.Contains([]string{"output", "scratch", "disk", "files"}, reason)
 }
 
+// interrupted concludes a step that the Runner interrupted. It had no result yet.
+func (e Evidence) interrupted(r *run.Result) {
+	switch {
+	case e.Interrupted == "":
+		return
+	case e.Interrupted == Canceled:
+		canceled(r)
+	default:
+		e.reached(r, e.Interrupted)
+	}
+	r.Value, r.ExitCode = nil, nil
+}
+
+func canceled(r *run.Result) { end(r, run.Canceled, "the caller canceled the run") }
+
 // killed concludes a run whose guest the Runner killed.
 func (e Evidence) killed(r *run.Result) bool {
 	switch {
 	case e.Killed == Canceled:
-		end(r, run.Canceled, "the caller canceled the run")
+		canceled(r)
 	case e.Killed == Hammering:
 		end(r, run.Denied, "the %s kept trying what the sandbox denies", e.Guest)
 	case e.Killed == Channel && (e.Exit == nil || e.Exit.Signal == "SIGKILL"): // otherwise it ended by itself before the kill

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
 	"github.com/cordon-sandbox/cordon/internal/backend/wasm/engine"
@@ -31,8 +30,7 @@ type Backend struct {
 
 	meter observe.Meter
 
-	mu       sync.Mutex
-	sessions map[*Session]bool // nil when the tier is closed
+	sessions backend.Set[*Session]
 }
 
 var _ backend.Backend = (*Backend)(nil)
@@ -54,7 +52,7 @@ func New(options Options) (*Backend, error) {
 	}
 	b := &Backend{
 		options: options, engine: engine.New(engine.Options{Interpreter: options.Interpreter, Cache: options.Cache, Granted: options.Policy.Write}), roots: roots, scripts: scripts,
-		gate: backend.NewGate(options.Load), sessions: map[*Session]bool{},
+		gate: backend.NewGate(options.Load),
 	}
 	p := options.Policy
 	b.interpreter = backend.NewLazy(b.openInterpreter)

@@ -20,6 +20,7 @@ type Session struct {
 
 	// turn guards the fields below.
 	turn     chan struct{}
+	steps    int
 	instance *python.Instance
 	over     error // why it can no longer be used
 }
@@ -47,12 +48,9 @@ func (b *Backend) newSession(i *python.Instance, restricted bool) (*Session, err
 	s := &Session{backend: b, restricted: restricted, instance: i, turn: make(chan struct{}, 1)}
 	s.life, s.end = context.WithCancel(context.Background())
 	s.turn <- struct{}{}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.sessions == nil {
+	if !b.sessions.Add(s) {
 		return nil, errors.Join(backend.ErrClosed(), s.close(backend.ErrClosed()))
 	}
-	b.sessions[s] = true
 	return s, nil
 }
 
@@ -83,9 +81,13 @@ func (s *Session) Run(ctx context.Context, job backend.Job) (run.Result, error) 
 	defer context.AfterFunc(s.life, cancel)()
 	result, err := s.instance.Run(ctx, s.backend.completed(job), true)
 	result.Enforcement = s.backend.enforcementOf(job)
+	s.steps++
+	if result.Step != nil {
+		result.Step.Number = s.steps
+	}
 	if s.instance.Stopped {
 		// The state of a script that was stopped is unknown.
-		err = errors.Join(err, s.close(run.Errorf(run.Closed, "the session ended, because a run in it was stopped: %s", result.Error)))
+		err = errors.Join(err, s.close(run.Errorf(run.Gone, "the session ended, because a run in it was stopped: %s", result.Error)))
 	}
 	return result, err
 }
@@ -151,13 +153,13 @@ func (b *Backend) loadSession(ctx context.Context, from io.Reader) (*Session, er
 
 // Close ends the session and its running script.
 func (s *Session) Close() error {
-	defer s.backend.forget(s) // last: until then closing the Runner waits for it
+	defer s.backend.sessions.Remove(s) // last: until then closing the Runner waits for it
 	s.end()
 	if s.use() != nil {
 		return nil
 	}
 	defer s.done()
-	return s.close(run.Errorf(run.Closed, "the session is closed"))
+	return s.close(run.Errorf(run.Gone, "the session is closed"))
 }
 
 // close frees the memory. The caller has the turn, or the only reference to the session.
@@ -167,20 +169,9 @@ func (s *Session) close(why error) error {
 	return s.instance.Close()
 }
 
-func (b *Backend) forget(s *Session) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	delete(b.sessions, s)
-}
-
 // closeSessions ends all sessions. No other can start afterward.
-func (b *Backend) closeSessions() error {
-	b.mu.Lock()
-	open := b.sessions
-	b.sessions = nil
-	b.mu.Unlock()
-	var err error
-	for s := range open {
+func (b *Backend) closeSessions() (err error) {
+	for _, s := range b.sessions.Close() {
 		err = errors.Join(err, s.Close())
 	}
 	return err

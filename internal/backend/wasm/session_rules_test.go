@@ -120,8 +120,8 @@ func TestClosedSessionsAreForgotten(t *testing.T) {
 	if s.instance.Memory() != nil {
 		t.Error("its memory is still there")
 	}
-	if b.sessions[s] || !b.sessions[other] {
-		t.Errorf("%d sessions are known", len(b.sessions))
+	if known := b.sessions.All(); len(known) != 1 || known[0] != other {
+		t.Errorf("%d sessions are known", len(known))
 	}
 	if err := other.use(); err != nil { // as Fork and Save do
 		t.Fatal(err)

@@ -7,6 +7,9 @@ text. The only method that is called is str(), for the message.
 """
 import sys
 
+# The texts of earlier steps of a session, by name.
+EARLIER = {}
+
 MAX_FRAMES, ERRORS_AT_MOST, MAX_TRACEBACK = 60, 12, 20000
 
 _TRACEBACK, _CAUSE, _CONTEXT, _QUIET, _SPACE = (
@@ -105,8 +108,9 @@ def shown_steps(steps, name, lines):
     text = ""
     for file, line, function, columns in steps:
         text += '  File "%s", line %d, in %s\n' % (file, line, function)
-        if file == name and 0 < line <= len(lines):
-            text += shown_line(lines[line - 1], columns)
+        known = lines if file == name else EARLIER.get(file, "").splitlines()
+        if 0 < line <= len(known):
+            text += shown_line(known[line - 1], columns)
     return text
 
 

@@ -183,9 +183,10 @@ def stage(names=sys.modules["builtins"]):
     return space
 
 
-def run(script, name, context, wanted, code, space, compiled, last=True):
+def run(script, name, context, wanted, code, space, compiled, last=True, execute=exec):
     """Runs one guest and returns the report of its end. code is the compiled script if it is
-    known. With last=False, for a warm-up, threads and exit handlers are left alone."""
+    known. With last=False, for a warm-up or a step of a session, threads and exit handlers are
+    left alone. execute runs what compiled returns."""
     space["context"] = context
     space["__file__"] = name
     sys.argv = [name]
@@ -200,7 +201,7 @@ def run(script, name, context, wanted, code, space, compiled, last=True):
         return compile_report(error, name, script)
     try:
         try:
-            exec(code, space)
+            execute(code, space)
         finally:
             finish_threads(last)
     except SystemExit as leaving:
@@ -243,6 +244,7 @@ def pack(report, max_size):
         words = marshal.dumps(report, 2)
     if len(words) > max_size:
         report["variables"] = {}
+        report.pop("display", None)
         words = marshal.dumps(report, 2)
     return words
 

@@ -75,7 +75,7 @@ class Image:
         import linecache  # needed by the first script that fails
         import traceback
 
-        self.rules, self.builtins, self.compiled = None, sys.modules["builtins"], compiled
+        self.rules, self.builtins, self.compiled, self.session = None, sys.modules["builtins"], compiled, None
         if language is not None:
             load_language(language.get("code") or b"", language["source"])
             self.rules = learn_language(language["modules"], language["builtins"], True)
@@ -100,23 +100,27 @@ class Image:
             if kind == "check":
                 report = {"end": "checked", "code": 0, "findings": self.rules.check(script, name)}
             else:
-                report = self.run(script, name, context, shown, tools, session, code, ask)
+                report = self.run(script, name, context, shown, tools, session, code, ask, max_size)
             flush()
             return pack(report, max_size)
         except MemoryError:
             flush()
             return OUT_OF_MEMORY
 
-    def run(self, script, name, context, shown, tools, session, code, ask):
+    def run(self, script, name, context, shown, tools, session, code, ask, max_size):
         if not self.kept:
             self.space = stage(self.builtins)
         self.kept = session
         space = self.space
-        space["result"] = None
         if tools:
             space["tools"] = make_tools(tools, _cordon.ask)
+        if session:
+            if self.session is None:
+                self.session = Session(space, self.compiled, self.rules is not None)
+            return self.session.step(script, name, context, shown, None, max_size)
+        space["result"] = None
         how = sharing(self.compiled, give_code) if ask else self.compiled
-        return run(script, name, context, shown, code, space, how, last=not session)
+        return run(script, name, context, shown, code, space, how)
 
 
 boot()

@@ -1,4 +1,4 @@
-"""The worker, which gets its walls, runs exactly one guest and dies."""
+"""The worker, which gets its walls, serves exactly one guest and dies."""
 import gc
 import marshal
 import posix
@@ -80,6 +80,13 @@ def buffer_output(number, frame):
         pass  # the guest closed it, or the signal came while it was written to
 
 
+def grow_libraries(config, threads):
+    """Gives libraries for numeric work more threads than the one that they have."""
+    load_late()
+    setters = thread_setters() if config["oneshot"] else config["setters"]
+    use_threads(config["variables"], setters, threads)
+
+
 OUT_OF_MEMORY = frame(b"D", raised("MemoryError"))  # made in advance, while there is memory
 
 
@@ -159,9 +166,7 @@ def worker(syscall, config, fds, wanted):
         if kind == b"S":
             script, name, context, shown, code, ask, threads, max_answer = start
             if threads > 1:
-                load_late()
-                setters = thread_setters() if config["oneshot"] else config["setters"]
-                use_threads(config["variables"], setters, threads)
+                grow_libraries(config, threads)
             how = sharing(config["compiled"], give_code) if ask else config["compiled"]
             report = run(script, name, context, shown, code, space, how)
             if modules is not None:
@@ -169,6 +174,12 @@ def worker(syscall, config, fds, wanted):
         elif kind == b"V":
             report = {"end": "checked", "code": 0, "findings": config["rules"].check(start[0], start[1])}
             max_answer = start[-1]
+        elif kind == b"N":
+            load_late()
+            threads = start[-2]
+            if threads > 1:
+                grow_libraries(config, threads)
+            serve_session(Session(space, config["compiled"], "rules" in config), modules)
         else:
             load_late()
             serve_hook(config["rules"], start[0], start[1], start[-1], config["randomness"], modules)

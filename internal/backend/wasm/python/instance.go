@@ -17,6 +17,7 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/backend/wasm/memory"
 	"github.com/cordon-sandbox/cordon/internal/backend/wasm/rootfs"
 	"github.com/cordon-sandbox/cordon/internal/backend/wasm/scratch"
+	"github.com/cordon-sandbox/cordon/internal/report"
 	"github.com/cordon-sandbox/cordon/internal/wire"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
@@ -132,7 +133,13 @@ func (i *Instance) Run(ctx context.Context, job backend.Job, session bool) (run.
 	e := g.Evidence(err)
 	e.Usage.Memory -= min(e.Usage.Memory, policy.Bytes(i.image.Base))
 	e.Restricted = job.Script.Restricted
-	return i.judge(e, words), nil
+	r := i.judge(&e, words)
+	if session {
+		r.Step = &run.Step{Survived: !i.Stopped}
+		r.Step.Display, r.Step.Omitted = report.Displayed(e.Report, e.Limits.Result-r.ValueSize())
+		r.Usage.Result = r.ValueSize()
+	}
+	return r, nil
 }
 
 // frameOf encodes a job for the interpreter: see script.WasmSource.
@@ -189,7 +196,7 @@ func (i *Instance) call(frame []byte) (words []byte, err error) {
 }
 
 // judge combines the script's report with what cordon observed.
-func (i *Instance) judge(e verdict.Evidence, words []byte) run.Result {
+func (i *Instance) judge(e *verdict.Evidence, words []byte) run.Result {
 	switch {
 	case e.Killed != "" || e.Trap != nil || e.Exit != nil: // it was stopped and has no report
 	case len(words) > wire.MaxReport(e.Limits):
@@ -197,8 +204,8 @@ func (i *Instance) judge(e verdict.Evidence, words []byte) run.Result {
 	default:
 		e.Report, e.Malformed = wire.DecodeDict(words)
 	}
-	r, cause := verdict.Judge(e)
+	r, cause := verdict.Judge(*e)
 	explain(&r, cause, i.interpreter.layout)
-	guest.ExplainScratch(e, &r, cause)
+	guest.ExplainScratch(*e, &r, cause)
 	return r
 }

@@ -1,0 +1,191 @@
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/cordon-sandbox/cordon/internal/backend"
+	"github.com/cordon-sandbox/cordon/internal/backend/hook"
+	"github.com/cordon-sandbox/cordon/internal/egress"
+	"github.com/cordon-sandbox/cordon/internal/report"
+	"github.com/cordon-sandbox/cordon/internal/zygote"
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// stepGrace is how long a step may take to end after it was interrupted. Most end at once;
+// one that is inside a long call of a library ends when that returns.
+const stepGrace = time.Second
+
+var _ backend.SessionOpener = (*Backend)(nil)
+
+// session is a worker that keeps its globals from one step to the next.
+type session struct {
+	backend     *Backend
+	member      *member
+	restricted  bool
+	limits      policy.Limits   // of the worker
+	enforcement run.Enforcement // of all its steps
+
+	// turn guards the fields below.
+	turn  chan struct{}
+	steps int
+	over  error // why there can be no other step
+}
+
+// OpenSession leases a worker that waits for steps.
+func (b *Backend) OpenSession(ctx context.Context, o backend.SessionOptions) (backend.Session, error) {
+	s, err := backend.UntilStarted(ctx, func() (*session, error) { return b.openSession(ctx, o) })
+	if err != nil {
+		return nil, err
+	}
+	if !b.sessions.Add(s) {
+		return nil, errors.Join(backend.ErrClosed(), s.Close())
+	}
+	return s, nil
+}
+
+func (b *Backend) openSession(ctx context.Context, o backend.SessionOptions) (*session, error) {
+	pass, err := b.gate.Enter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer pass.Leave()
+	rules := b.rulesOf(backend.Job{Request: run.Request{Script: run.Script{Restricted: o.Restricted}}})
+	p, err := b.workersFor(ctx, rules)
+	if err != nil {
+		return nil, err
+	}
+	m, err := p.take(ctx, o.Limits.Scratch)
+	if err != nil {
+		return nil, err
+	}
+	m.replace() // it is busy from now on
+	s := &session{backend: b, member: m, restricted: o.Restricted, limits: o.Limits, enforcement: b.Enforcement(), turn: make(chan struct{}, 1)}
+	if o.Restricted {
+		s.enforcement.Walls[policy.WallLanguage] = b.enforcedRules(rules)
+	}
+	if b.proxied() { // only single scripts have a network
+		s.enforcement.Walls[policy.WallEgress] = egress.Words(policy.EgressStrict, nil)
+	}
+	if err := s.open(ctx); err != nil {
+		m.Close()
+		return nil, err
+	}
+	s.turn <- struct{}{}
+	return s, nil
+}
+
+// open gives the worker its limits, which it keeps. Its CPU time is for all its steps.
+func (s *session) open(ctx context.Context) error {
+	if s.member.group != nil {
+		if err := s.member.group.SetLimit(groupLimit(s.limits)); err != nil {
+			return run.Errorf(run.Internal, "cgroup: %w", err)
+		}
+	}
+	limits := s.limits
+	limits.CPUTime = hook.Lifetime
+	ending, err := s.member.OpenSession(ctx, zygote.Guest{Limits: limits})
+	if err == nil && ending.Orphaned {
+		return backend.ErrNotStarted
+	}
+	result, err := s.backend.conclude(s.member, report.Run{Limits: s.limits}, ending, err)
+	if err == nil && !result.OK() {
+		err = run.Errorf(run.Invalid, "the session cannot be opened: %s", result.Error)
+	}
+	return err
+}
+
+// Restricted reports whether the language rules apply to its steps.
+func (s *session) Restricted() bool { return s.restricted }
+
+// Run runs a step. Steps of one session wait for each other.
+func (s *session) Run(ctx context.Context, job backend.Job) (run.Result, error) {
+	select {
+	case <-s.turn:
+		defer s.done()
+	case <-ctx.Done():
+		return run.Result{}, ctx.Err()
+	}
+	if s.over != nil {
+		return run.Result{}, s.over
+	}
+	if err := s.keepsItsLimits(job.Limits); err != nil {
+		return run.Result{}, err
+	}
+	if job.Streams.In != nil {
+		return run.Result{}, run.Errorf(run.Invalid, "the input of a step is a text: stdin")
+	}
+	pass, err := s.backend.gate.Enter(ctx)
+	if err != nil {
+		return run.Result{}, err
+	}
+	defer pass.Leave()
+	return s.step(ctx, job)
+}
+
+func (s *session) step(ctx context.Context, job backend.Job) (run.Result, error) {
+	name := job.Script.Name
+	if name == "" {
+		name = fmt.Sprintf("<step %d>", s.steps+1)
+	}
+	ending, err := s.member.Step(ctx, zygote.Guest{
+		Script: job.Script.Source, Name: name, Context: job.Script.Context, Stdin: job.Stdin, Variables: job.Script.Variables,
+		Streams: job.Streams, Limits: job.Limits, OnOutputLimit: job.OnOutputLimit, Patience: s.backend.gate.Patience(), Grace: stepGrace,
+	})
+	result, err := s.backend.conclude(s.member, report.Run{Limits: job.Limits, Restricted: s.restricted, Modules: s.backend.watchesModules()}, ending, err)
+	switch {
+	case errors.Is(err, run.ErrInvalid):
+		return result, err // it was not sent
+	case err != nil:
+		s.end(run.Errorf(run.Gone, "the session ended: %w", err))
+		return result, s.over
+	}
+	s.steps++
+	result.Enforcement = s.enforcement
+	// A worker that sent something else than its one answer cannot be relied on to send the
+	// next.
+	result.Step = &run.Step{Number: s.steps, Survived: ending.Report != nil && ending.Killed == "" && ending.Exit == nil}
+	result.Step.Display, result.Step.Omitted = report.Displayed(ending.Report, job.Limits.Result-result.ValueSize())
+	result.Usage.Result = result.ValueSize()
+	if !result.Step.Survived {
+		s.end(run.Errorf(run.Gone, "the session ended in step %d: %s", s.steps, result.Error))
+	}
+	return result, nil
+}
+
+// keepsItsLimits refuses limits of a step that belong to the whole session.
+func (s *session) keepsItsLimits(asked policy.Limits) error {
+	for _, row := range policy.LimitTable() {
+		switch row.Key {
+		case "memory", "cpus", "threads", "open_files", "scratch":
+			if own := row.Of(s.limits); row.Of(asked) != own {
+				return run.Wrap(run.Invalid, &policy.FieldError{Field: "limits." + row.Key,
+					Err: fmt.Errorf("the session was opened with %s, and keeps it: open another session", row.Text(own))})
+			}
+		}
+	}
+	return nil
+}
+
+// Close ends the session and its running step.
+func (s *session) Close() error {
+	defer s.backend.sessions.Remove(s) // last: until then closing the Runner waits for it
+	s.member.Kill(zygote.KilledCanceled)
+	<-s.turn
+	defer s.done()
+	s.end(run.Errorf(run.Gone, "the session is closed"))
+	return nil
+}
+
+// end frees the worker. The caller has the turn.
+func (s *session) end(why error) {
+	if s.over == nil {
+		s.over = why
+		s.member.Close()
+	}
+}
+
+func (s *session) done() { s.turn <- struct{}{} }

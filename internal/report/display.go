@@ -1,0 +1,93 @@
+package report
+
+import (
+	"encoding/base64"
+	"errors"
+	"strings"
+
+	"github.com/cordon-sandbox/cordon/internal/text"
+	"github.com/cordon-sandbox/cordon/internal/wire"
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// The most that a step may display, as in internal/script/python/session.py.
+const (
+	maxDisplays = 64
+	maxForms    = 16 // of one object
+	maxKind     = 127
+)
+
+// Displayed reads what a step displayed. What is above the bounds is counted and left out; so
+// is all of it if it was forged in a way that cannot be read. The room is what the result and
+// the variables have left of the limit on results.
+func Displayed(report wire.Dict, room policy.Bytes) (shown []run.Display, omitted int) {
+	items, err := report.Get("display").List()
+	if err != nil {
+		return nil, 0 // a step that was not compiled, or lies
+	}
+	if more, err := report.Get("omitted").Int(); err == nil && more > 0 {
+		omitted = int(min(more, 1<<30))
+	}
+	for _, item := range items {
+		one, size, err := display(item)
+		if err != nil || len(shown) == maxDisplays || size > room {
+			omitted++
+			continue
+		}
+		room -= size
+		shown = append(shown, one)
+	}
+	return shown, omitted
+}
+
+// display reads one object: its forms, and whether it is the value of the last expression.
+func display(item wire.Raw) (one run.Display, size policy.Bytes, err error) {
+	parts, err := item.List()
+	if err != nil {
+		return one, 0, err
+	}
+	if len(parts) != 2 {
+		return one, 0, errors.New("a displayed object has two parts")
+	}
+	if one.Value, err = parts[1].Bool(); err != nil {
+		return one, 0, err
+	}
+	forms, err := parts[0].Dict()
+	if err != nil {
+		return one, 0, err
+	}
+	if len(forms) == 0 || len(forms) > maxForms {
+		return one, 0, errors.New("it has too many forms, or none")
+	}
+	one.Forms = make(map[string]string, len(forms))
+	for _, form := range forms {
+		if !isMIMEType(form.Name) {
+			return one, 0, errors.New("not a MIME type")
+		}
+		words, err := formText(form)
+		if err != nil {
+			return one, 0, err
+		}
+		one.Forms[form.Name] = words
+		size += policy.Bytes(len(form.Name) + len(words))
+	}
+	return one, size, nil
+}
+
+// formText returns a form that is text, or the base64 of one that is not.
+func formText(form wire.Entry) (string, error) {
+	if run.IsText(form.Name) {
+		return form.Value.Text()
+	}
+	data, err := form.Value.Bytes()
+	return base64.StdEncoding.EncodeToString(data), err
+}
+
+// isMIMEType accepts what can be shown as it is: a guest chose it.
+func isMIMEType(kind string) bool {
+	main, sub, found := strings.Cut(kind, "/")
+	return found && main != "" && sub != "" && len(kind) <= maxKind && !strings.ContainsFunc(kind, func(r rune) bool {
+		return r <= ' ' || r >= 0x7f || strings.ContainsRune("\"\\(),:<>?@[]{}", r)
+	}) && text.Line(kind) == kind
+}

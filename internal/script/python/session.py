@@ -1,0 +1,293 @@
+"""A session: steps that run one after another in the same globals, and what they display.
+
+Whatever is here belongs to the guest after its first step: it can replace display, forge
+reports and ignore interrupts. The Runner bounds what it reads, and kills what does not end.
+"""
+import marshal
+import sys
+
+# From <compile.h> and <code.h>; the ast module would take long to import.
+AST_ONLY, TOP_LEVEL_AWAIT, IS_COROUTINE = 0x0400, 0x2000, 0x0080
+
+# The most that a step may display; see internal/report.
+MAX_DISPLAYS = 64
+MAX_PLAIN = 64 << 10
+
+# How objects show themselves, as in Jupyter.
+RICH_FORMS = (
+    ("text/html", "_repr_html_"), ("text/markdown", "_repr_markdown_"), ("text/latex", "_repr_latex_"),
+    ("image/svg+xml", "_repr_svg_"), ("image/png", "_repr_png_"), ("image/jpeg", "_repr_jpeg_"),
+    ("application/json", "_repr_json_"),
+)
+
+# The most that is kept of the text of earlier steps, for tracebacks.
+MAX_EARLIER = 1 << 20
+
+
+class Displays:
+    """What one step displayed. Results above the bounds are counted and left out."""
+
+    def __init__(self, room):
+        self.shown, self.omitted, self.room = [], 0, room
+
+    def add(self, value, is_value=False):
+        bundle = forms_of(value)
+        size = sum(len(data) for data in bundle.values())
+        if len(self.shown) >= MAX_DISPLAYS or size > self.room:
+            self.omitted += 1
+        else:
+            self.room -= size
+            self.shown.append([bundle, is_value])
+
+
+def forms_of(value):
+    """Returns how an object shows itself: MIME types, and texts or bytes."""
+    bundle = {}
+    method = method_of(value, "_repr_mimebundle_")
+    if method is not None:
+        answer = method()
+        if is_kind(answer, tuple):  # with metadata
+            answer = answer[0]
+        if is_kind(answer, dict):
+            for kind, data in dict.items(answer):
+                add_form(bundle, kind, data)
+    for kind, name in RICH_FORMS:
+        method = None if kind in bundle else method_of(value, name)
+        if method is not None:
+            data = method()
+            add_form(bundle, kind, data[0] if is_kind(data, tuple) else data)
+    if "image/png" not in bundle and is_figure(value):
+        bundle["image/png"] = picture_of(value)
+    if "text/plain" not in bundle:
+        bundle["text/plain"] = text_of(repr(value))
+    if len(bundle["text/plain"]) > MAX_PLAIN:
+        bundle["text/plain"] = bundle["text/plain"][:MAX_PLAIN] + "…"
+    return bundle
+
+
+def method_of(value, name):
+    """Returns a method of the object's class. Modules and objects that answer to every name
+    show themselves in no rich form."""
+    found = getattr(type(value), name, None)
+    return None if found is None else getattr(value, name, None)
+
+
+def add_form(bundle, kind, data):
+    """Adds a form, if an object gave one: None means that it has none. Some libraries give
+    pictures as base64, and text as bytes."""
+    kind = text_of(kind)
+    if not kind or data is None:
+        return
+    if kind.endswith("json") and not is_kind(data, str):
+        import json
+
+        data = json.dumps(data)
+    if kind.startswith("text/") or kind.endswith(("+xml", "json")):
+        bundle[kind] = text_of(data) if is_kind(data, str) else bytes(data).decode("utf-8", "replace")
+    elif is_kind(data, str):
+        from binascii import a2b_base64
+
+        bundle[kind] = a2b_base64(text_of(data))
+    else:
+        bundle[kind] = bytes(data)
+
+
+# What plt.show() uses: pictures are taken of figures instead of opening windows.
+FIGURES = "cordon_figures"
+
+
+def is_figure(value):
+    module = sys.modules.get("matplotlib.figure")
+    return module is not None and isinstance(value, module.Figure)
+
+
+def picture_of(figure):
+    from io import BytesIO
+
+    picture = BytesIO()
+    figure.savefig(picture, format="png", bbox_inches="tight")
+    return picture.getvalue()
+
+
+def install_figures():
+    """Makes matplotlib draw into memory. Its backend is a module that exists when matplotlib
+    looks for it, and imports Agg then."""
+    module = sys.modules[FIGURES] = type(sys)(FIGURES)
+
+    def find(name):
+        from matplotlib.backends import backend_agg
+
+        return getattr(backend_agg, name)
+
+    module.__getattr__ = find
+    module.show = lambda *args, **named: show_figures()
+    import os
+
+    os.environ.setdefault("MPLBACKEND", "module://" + FIGURES)
+
+
+def show_figures():
+    """Displays the open figures of pyplot, and closes them."""
+    pyplot = sys.modules.get("matplotlib.pyplot")
+    if pyplot is None or DISPLAYS is None:
+        return
+    for number in pyplot.get_fignums():
+        figure = pyplot.figure(number)
+        DISPLAYS.add(figure)
+        pyplot.close(figure)
+
+
+DISPLAYS = None  # of the running step
+
+
+def display(*objects, **named):
+    """Shows objects in their rich forms, in the Result of the step."""
+    for value in objects:
+        if DISPLAYS is not None:
+            DISPLAYS.add(value)
+
+
+def parsed(script, name):
+    """Returns the code of a step, and of its last expression, whose value is shown; None if the
+    step ends in another way or with a semicolon."""
+    import _ast
+
+    try:
+        tree = compile(script, name, "exec", AST_ONLY | TOP_LEVEL_AWAIT, True)
+    except SyntaxError as error:
+        explain_notebook_line(error, script, name)
+        raise
+    value = None
+    if tree.body and type(tree.body[-1]) is _ast.Expr and not ends_quietly(script, tree.body[-1]):
+        value = compile(_ast.Expression(tree.body.pop().value), name, "eval", TOP_LEVEL_AWAIT, True)
+    return compile(tree, name, "exec", TOP_LEVEL_AWAIT, True), value
+
+
+def ends_quietly(script, last):
+    """Reports whether a semicolon follows the last expression."""
+    lines = script.encode().splitlines()
+    rest = lines[last.end_lineno - 1][last.end_col_offset:]
+    return rest.lstrip().startswith(b";")
+
+
+def explain_notebook_line(error, script, name):
+    """Says what to do instead of the lines that only notebooks understand."""
+    number = number_of(field_of(error, SyntaxError, "lineno"))
+    lines = script.splitlines()
+    line = lines[number - 1] if 0 < number <= len(lines) else ""
+    word = line.strip().split(" ")[0]
+    if word[:1] == "!":
+        words = "%s runs a shell command in a notebook. A step is Python only, and starts no programs: use os, pathlib and shutil for files" % word
+    elif word[:1] == "%":
+        words = "%s is a magic command of IPython. A step is plain Python: write what it stands for" % word
+    else:
+        return
+    raise SyntaxError(words, (name, number, 1, line)) from None
+
+
+class Session:
+    """The state that steps share."""
+
+    def __init__(self, space, compiled, restricted):
+        self.space, self.restricted, self.loop = space, restricted, None
+        self.compiled = compiled if restricted else parsed
+        self.kept = 0
+        if not restricted:
+            space["display"] = display
+            install_figures()
+
+    def step(self, script, name, context, wanted, stdin, max_answer):
+        """Runs a step and returns its report. Without stdin, the stream of the process is left."""
+        from _io import BytesIO, TextIOWrapper
+
+        global DISPLAYS
+        shown = DISPLAYS = Displays((max_answer - (1 << 20)) // 3)
+        self.remember(script, name)
+        if stdin is not None:
+            sys.stdin = TextIOWrapper(BytesIO(stdin.encode()), "utf-8")
+        space = self.space
+        space["result"] = None
+        report = run(script, name, context, wanted, None, space, self.compiled, last=False, execute=exec if self.restricted else self.execute)
+        report["display"], report["omitted"] = shown.shown, shown.omitted
+        return report
+
+    def execute(self, codes, space):
+        """Runs the code of a step, and displays its figures and its value."""
+        body, value = codes
+        self.awaited(body, eval(body, space))
+        if value is not None:
+            value = self.awaited(value, eval(value, space))
+        show_figures()
+        if value is not None:
+            space["_"] = value
+            DISPLAYS.add(value, True)
+
+    def awaited(self, code, value):
+        """Returns the value of code, which is a coroutine if it awaits something."""
+        if not code.co_flags & IS_COROUTINE:
+            return value
+        import asyncio
+
+        if self.loop is None:
+            self.loop = asyncio.new_event_loop()
+            asyncio.set_event_loop(self.loop)
+        task = self.loop.create_task(value)
+        try:
+            return self.loop.run_until_complete(task)
+        except KeyboardInterrupt:
+            task.cancel()
+            try:
+                self.loop.run_until_complete(task)
+            except BaseException:
+                pass  # the task was canceled, or failed meanwhile
+            raise
+
+    def remember(self, script, name):
+        """Keeps the text of a step for tracebacks of later ones."""
+        self.kept += len(script)
+        while EARLIER and self.kept > MAX_EARLIER:
+            self.kept -= len(EARLIER.pop(next(iter(EARLIER))))
+        EARLIER[name] = script
+
+
+INTERRUPTIBLE = False
+
+
+def interrupted(number, frame):
+    """Handles SIGINT. One that arrives between two steps is late: its step has ended."""
+    if INTERRUPTIBLE:
+        raise KeyboardInterrupt
+
+
+def serve_session(session, modules):
+    """Runs steps whenever the Runner sends one. modules watches imported modules, or is None.
+
+        number, script, name, context, variables, stdin, max_answer  ──▶
+        SIGINT: the step has reached a limit, or is canceled         ──▶
+                       ◀──  the report, with the number and what was displayed
+    """
+    from _signal import SIGINT, signal
+
+    global INTERRUPTIBLE
+    send(frame(b"D", marshal.dumps({"end": "opened", "code": 0}, 2)))
+    while True:
+        number, *step = receive()[1]
+        signal(SIGINT, interrupted)  # the guest may have replaced it
+        report = None
+        try:
+            INTERRUPTIBLE = True
+            report = session.step(*step)
+            INTERRUPTIBLE = False
+            report["number"] = number
+            if modules is not None:
+                report = modules.report_with(report)
+            answer = frame(b"D", pack(report, step[-1]))
+        except KeyboardInterrupt:  # just before or after the code of the step
+            INTERRUPTIBLE = False
+            answer = frame(b"D", raised("KeyboardInterrupt", number=number))
+        except MemoryError:
+            INTERRUPTIBLE = False
+            answer = frame(b"D", raised("MemoryError", number=number))
+        report = step = None
+        flush()
+        send(answer)
