@@ -27,12 +27,17 @@ type Session struct {
 	restricted bool
 	one        *admission.Bound // steps that wait for another one of the session have no turn
 
+	life context.Context // of all its steps
+	end  context.CancelFunc
+
 	mu        sync.Mutex
 	interrupt context.CancelFunc // of the running step, or nil
 }
 
 func (r *Runner) newSession(s backend.Session, tier policy.Tier, limits policy.Limits) *Session {
-	return &Session{runner: r, session: s, tier: tier, limits: limits, restricted: s.Restricted(), one: admission.NewBound(1)}
+	made := &Session{runner: r, session: s, tier: tier, limits: limits, restricted: s.Restricted(), one: admission.NewBound(1)}
+	made.life, made.end = context.WithCancel(context.Background())
+	return made
 }
 
 // OpenSession starts a session.
@@ -121,6 +126,9 @@ func (s *Session) Run(ctx context.Context, req run.Request) (run.Result, error) 
 	if req.Tier != "" && req.Tier != s.tier {
 		return run.Result{}, run.Errorf(run.Invalid, "this session is on tier %q: leave the tier out", s.tier)
 	}
+	if req.Script.Restricted && !s.restricted {
+		return run.Result{}, run.Errorf(run.Invalid, "restricted is for a whole session, and this one was opened without the language rules: open another one")
+	}
 	req.Tier, req.Script.Restricted = s.tier, s.restricted
 	_, job, err := s.runner.admit(req)
 	if err != nil {
@@ -129,13 +137,18 @@ func (s *Session) Run(ctx context.Context, req run.Request) (run.Result, error) 
 	if job.Limits, err = s.runner.policy.Narrow(req.Limits.Fill(s.limits, s.runner.policy.Maxima)); err != nil {
 		return run.Result{}, run.Wrap(run.Invalid, err)
 	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(s.life, cancel)()
 	turn, err := s.runner.line.Enter(ctx, s.one)
+	if s.life.Err() != nil {
+		err = run.Errorf(run.Gone, "the session is closed")
+	}
 	if err != nil {
+		turn.Leave()
 		return run.Result{}, err
 	}
 	defer turn.Leave()
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	s.setInterrupt(cancel)
 	defer s.setInterrupt(nil)
 	result, err := s.session.Run(ctx, job)
@@ -191,5 +204,8 @@ func (s *Session) saved(what string) (backend.SavedSession, error) {
 	return saved, nil
 }
 
-// Close ends the session and the step that it runs.
-func (s *Session) Close() error { return s.session.Close() }
+// Close ends the session, the step that it runs, and those that wait.
+func (s *Session) Close() error {
+	s.end()
+	return s.session.Close()
+}

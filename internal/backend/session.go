@@ -2,6 +2,7 @@ package backend
 
 import (
 	"context"
+	"fmt"
 	"io"
 
 	"github.com/cordon-sandbox/cordon/policy"
@@ -34,6 +35,13 @@ type Session interface {
 	// Restricted says whether its scripts go by the language rules.
 	Restricted() bool
 	Close() error
+}
+
+// NameStep gives the script of a step its name in tracebacks, unless it has one.
+func (j *Job) NameStep(number int) {
+	if j.Script.Name == "" {
+		j.Script.Name = fmt.Sprintf("<step %d>", number)
+	}
 }
 
 // SavedSession is a session whose memory can be copied.

@@ -63,6 +63,29 @@ func (p *Proxy) Traffic() []run.Traffic {
 	return all
 }
 
+// Since returns the traffic between two answers of Traffic.
+func Since(before, now []run.Traffic) (since []run.Traffic) {
+	type account struct {
+		host   string
+		port   int
+		module string
+	}
+	known := make(map[account]run.Traffic, len(before))
+	for _, t := range before {
+		known[account{t.Host, t.Port, t.Module}] = t
+	}
+	for _, t := range now {
+		old := known[account{t.Host, t.Port, t.Module}]
+		t.Connections -= old.Connections
+		t.Sent -= old.Sent
+		t.Received -= old.Received
+		if t.Connections > 0 || t.Sent > 0 || t.Received > 0 {
+			since = append(since, t)
+		}
+	}
+	return since
+}
+
 // countedConn counts the bytes of plain requests and their answers.
 type countedConn struct {
 	net.Conn

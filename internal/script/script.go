@@ -19,6 +19,8 @@ var (
 	randomnessPart string
 	//go:embed python/hook.py
 	hookPart string
+	//go:embed python/plots.py
+	plotsPart string
 	//go:embed python/session.py
 	sessionPart string
 	//go:embed python/tools.py
@@ -65,7 +67,7 @@ func Hooks() string { return hookPart }
 //	Session(space, compiled, restricted).step(script, name, context, wanted, stdin, max_answer)
 //	                                        runs a step and returns the report
 //	serve_session(session, modules)         runs each step that receive() returns
-func Sessions() string { return sessionPart }
+func Sessions() string { return plotsPart + sessionPart }
 
 // WasmSource is the whole program for CPython on WebAssembly. It needs a module _cordon
 // with two functions, which take and return bytes:
@@ -107,5 +109,5 @@ func Sessions() string { return sessionPart }
 // The answer is {"ok": value} or {"error": {"type": "…", "message": "…"}}. If handle
 // raises, or returns something that is not a report, the guest broke it.
 func WasmSource() string {
-	return Source() + sessionPart + toolsPart + absentPart + loopPart + wasmPart
+	return Source() + Sessions() + toolsPart + absentPart + loopPart + wasmPart
 }

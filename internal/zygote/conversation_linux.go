@@ -192,8 +192,9 @@ func (c *conversation) wait(events int16) {
 	if _, err := unix.Ppoll(fds[:], timeout, nil); err != nil {
 		return // EINTR
 	}
-	// A hook's worker answers once, after all output of the call.
-	c.silent = c.again && fds[0].Revents != 0 && fds[1].Revents|fds[2].Revents == 0
+	// A worker that serves many calls answers once, after all output of the call. Live
+	// streams are not in fds.
+	c.silent = c.again && c.stdout.file == nil && c.stderr.file == nil && fds[0].Revents != 0 && fds[1].Revents|fds[2].Revents == 0
 	if fds[1].Revents != 0 {
 		c.stdout.read()
 	}

@@ -36,15 +36,20 @@ func (w *Worker) Step(ctx context.Context, g Guest) (Ending, error) {
 	})
 }
 
-// interruption ends a step that has reached a limit. It is used by the conversation and by the
-// end of the caller's context, and sends one signal: a second one could hit code of ours.
+// repeatAfter is when a step that was interrupted and still runs is interrupted again: a signal
+// that arrives before the code of the step runs has no effect.
+const repeatAfter = 20 * time.Millisecond
+
+// interruption ends a step that has reached a limit. The conversation and the end of the
+// caller's context use it. The guest gets at most one KeyboardInterrupt: see session.py.
 type interruption struct {
 	worker *Worker
 	grace  time.Duration // 0: the worker is killed at once
 
 	mu     sync.Mutex
 	reason Reason
-	late   *time.Timer
+	until  time.Time   // then the worker is killed
+	next   *time.Timer // nil if the step was not interrupted, or has ended
 }
 
 // begin interrupts the step, unless that has happened already.
@@ -58,26 +63,39 @@ func (i *interruption) begin(reason Reason) {
 	if i.reason != "" {
 		return
 	}
-	i.reason = reason
+	i.reason, i.until = reason, time.Now().Add(i.grace)
+	i.signal()
+	i.next = time.AfterFunc(repeatAfter, i.again)
+}
+
+// again interrupts the step once more, or kills the worker.
+func (i *interruption) again() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	switch {
+	case i.next == nil:
+	case time.Now().Before(i.until):
+		i.signal()
+		i.next.Reset(repeatAfter)
+	default:
+		i.worker.Kill(i.reason)
+	}
+}
+
+func (i *interruption) signal() {
 	i.worker.pidfd.use(func(fd int) {
 		_ = unix.PidfdSendSignal(fd, unix.SIGINT, nil, 0) // ESRCH: dead already
 	})
-	i.late = time.AfterFunc(i.grace, func() {
-		i.mu.Lock()
-		defer i.mu.Unlock()
-		if i.late != nil {
-			i.worker.Kill(reason)
-		}
-	})
 }
 
-// end returns why the step was interrupted, empty if it was not. Nothing is killed afterwards.
+// end returns why the step was interrupted, empty if it was not. Nothing is signaled or killed
+// afterwards.
 func (i *interruption) end() Reason {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if i.late != nil {
-		i.late.Stop()
-		i.late = nil
+	if i.next != nil {
+		i.next.Stop()
+		i.next = nil
 	}
 	return i.reason
 }

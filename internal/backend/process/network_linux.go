@@ -46,6 +46,14 @@ func (c *connection) network() *zygote.Network {
 	return &zygote.Network{Proxy: egress.GuestAddress, Serve: c.proxy.ServeConn}
 }
 
+// traffic returns the traffic so far.
+func (c *connection) traffic() []run.Traffic {
+	if c == nil {
+		return nil
+	}
+	return c.proxy.Traffic()
+}
+
 // end closes every connection and returns their traffic.
 func (c *connection) end() ([]run.Traffic, error) {
 	if c == nil {

@@ -28,11 +28,13 @@ type session struct {
 	restricted  bool
 	limits      policy.Limits   // of the worker
 	enforcement run.Enforcement // of all its steps
+	connection  *connection     // nil without a network
 
 	// turn guards the fields below.
-	turn  chan struct{}
-	steps int
-	over  error // why there can be no other step
+	turn    chan struct{}
+	steps   int
+	traffic []run.Traffic // of all steps before
+	over    error         // why there can be no other step
 }
 
 // OpenSession leases a worker that waits for steps.
@@ -67,12 +69,11 @@ func (b *Backend) openSession(ctx context.Context, o backend.SessionOptions) (*s
 	if o.Restricted {
 		s.enforcement.Walls[policy.WallLanguage] = b.enforcedRules(rules)
 	}
-	if b.proxied() { // only single scripts have a network
-		s.enforcement.Walls[policy.WallEgress] = egress.Words(policy.EgressStrict, nil)
-	}
+	s.connection = b.connect(m.Worker)
 	if err := s.open(ctx); err != nil {
 		m.Close()
-		return nil, err
+		_, closing := s.connection.end()
+		return nil, errors.Join(err, closing)
 	}
 	s.turn <- struct{}{}
 	return s, nil
@@ -87,7 +88,7 @@ func (s *session) open(ctx context.Context) error {
 	}
 	limits := s.limits
 	limits.CPUTime = hook.Lifetime
-	ending, err := s.member.OpenSession(ctx, zygote.Guest{Limits: limits})
+	ending, err := s.member.OpenSession(ctx, zygote.Guest{Limits: limits, Network: s.connection.network()})
 	if err == nil && ending.Orphaned {
 		return backend.ErrNotStarted
 	}
@@ -127,12 +128,9 @@ func (s *session) Run(ctx context.Context, job backend.Job) (run.Result, error) 
 }
 
 func (s *session) step(ctx context.Context, job backend.Job) (run.Result, error) {
-	name := job.Script.Name
-	if name == "" {
-		name = fmt.Sprintf("<step %d>", s.steps+1)
-	}
+	job.NameStep(s.steps + 1)
 	ending, err := s.member.Step(ctx, zygote.Guest{
-		Script: job.Script.Source, Name: name, Context: job.Script.Context, Stdin: job.Stdin, Variables: job.Script.Variables,
+		Script: job.Script.Source, Name: job.Script.Name, Context: job.Script.Context, Stdin: job.Stdin, Variables: job.Script.Variables,
 		Streams: job.Streams, Limits: job.Limits, OnOutputLimit: job.OnOutputLimit, Patience: s.backend.gate.Patience(), Grace: stepGrace,
 	})
 	result, err := s.backend.conclude(s.member, report.Run{Limits: job.Limits, Restricted: s.restricted, Modules: s.backend.watchesModules()}, ending, err)
@@ -140,20 +138,21 @@ func (s *session) step(ctx context.Context, job backend.Job) (run.Result, error)
 	case errors.Is(err, run.ErrInvalid):
 		return result, err // it was not sent
 	case err != nil:
-		s.end(run.Errorf(run.Gone, "the session ended: %w", err))
-		return result, s.over
+		return result, errors.Join(err, s.end(run.Errorf(run.Gone, "the session ended, because its sandbox failed")))
 	}
 	s.steps++
 	result.Enforcement = s.enforcement
+	all := s.connection.traffic()
+	result.Traffic, s.traffic = egress.Since(s.traffic, all), all
 	// A worker that sent something else than its one answer cannot be relied on to send the
 	// next.
 	result.Step = &run.Step{Number: s.steps, Survived: ending.Report != nil && ending.Killed == "" && ending.Exit == nil}
 	result.Step.Display, result.Step.Omitted = report.Displayed(ending.Report, job.Limits.Result-result.ValueSize())
 	result.Usage.Result = result.ValueSize()
 	if !result.Step.Survived {
-		s.end(run.Errorf(run.Gone, "the session ended in step %d: %s", s.steps, result.Error))
+		err = s.end(run.Errorf(run.Gone, "the session ended in step %d: %s", s.steps, result.Error))
 	}
-	return result, nil
+	return result, err
 }
 
 // keepsItsLimits refuses limits of a step that belong to the whole session.
@@ -176,16 +175,18 @@ func (s *session) Close() error {
 	s.member.Kill(zygote.KilledCanceled)
 	<-s.turn
 	defer s.done()
-	s.end(run.Errorf(run.Gone, "the session is closed"))
-	return nil
+	if s.over != nil {
+		return nil
+	}
+	return s.end(run.Errorf(run.Gone, "the session is closed"))
 }
 
-// end frees the worker. The caller has the turn.
-func (s *session) end(why error) {
-	if s.over == nil {
-		s.over = why
-		s.member.Close()
-	}
+// end frees what the session has. The caller has the turn.
+func (s *session) end(why error) error {
+	s.over = why
+	s.member.Close()
+	_, err := s.connection.end()
+	return err
 }
 
 func (s *session) done() { s.turn <- struct{}{} }

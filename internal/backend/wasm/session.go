@@ -79,6 +79,7 @@ func (s *Session) Run(ctx context.Context, job backend.Job) (run.Result, error) 
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(s.life, cancel)()
+	job.NameStep(s.steps + 1)
 	result, err := s.instance.Run(ctx, s.backend.completed(job), true)
 	result.Enforcement = s.backend.enforcementOf(job)
 	s.steps++

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
+	"github.com/cordon-sandbox/cordon/internal/backend/backendtest"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -63,7 +64,7 @@ func TestSessionEndsWithAStoppedRun(t *testing.T) {
 			t.Errorf("%s: %v %s", script, err, r.Outcome)
 		}
 		_, err = s.Run(t.Context(), backend.Job{Request: run.Request{Script: run.Script{Source: "pass"}}, Limits: policy.DefaultLimits()})
-		if run.ClassOf(err) != run.Closed || !strings.Contains(err.Error(), "was stopped") {
+		if run.ClassOf(err) != run.Gone || !strings.Contains(err.Error(), "was stopped") {
 			t.Errorf("%s: %v", script, err)
 		}
 	}
@@ -218,16 +219,21 @@ func TestSessionsEndWithTheRunner(t *testing.T) {
 	if err := b.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Run(t.Context(), backend.Job{Request: run.Request{Script: run.Script{Source: "pass"}}, Limits: policy.DefaultLimits()}); run.ClassOf(err) != run.Closed {
+	if _, err := s.Run(t.Context(), backend.Job{Request: run.Request{Script: run.Script{Source: "pass"}}, Limits: policy.DefaultLimits()}); run.ClassOf(err) != run.Gone {
 		t.Error(err)
 	}
-	if _, err := s.fork(); run.ClassOf(err) != run.Closed {
+	if _, err := s.fork(); run.ClassOf(err) != run.Gone {
 		t.Error(err)
 	}
-	if err := s.Save(&bytes.Buffer{}); run.ClassOf(err) != run.Closed {
+	if err := s.Save(&bytes.Buffer{}); run.ClassOf(err) != run.Gone {
 		t.Error(err)
 	}
 	if err := s.Close(); err != nil {
 		t.Error(err)
 	}
 }
+
+// The suite of every tier with sessions. A step that is stopped here stops at an arbitrary
+// instruction, so it ends its session.
+func TestSessionsSuite(t *testing.T) { backendtest.Sessions(t, openPython, policy.Policy{}, false) }
+func TestHostileSteps(t *testing.T)  { backendtest.HostileSteps(t, openPython, policy.Policy{}) }

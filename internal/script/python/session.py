@@ -28,9 +28,11 @@ class Displays:
     """What one step displayed. Results above the bounds are counted and left out."""
 
     def __init__(self, room):
-        self.shown, self.omitted, self.room = [], 0, room
+        self.shown, self.omitted, self.room, self.plots = [], 0, room, []
 
     def add(self, value, is_value=False):
+        if is_plot(value):
+            self.plots.append(value)
         bundle = forms_of(value)
         size = sum(len(data) for data in bundle.values())
         if len(self.shown) >= MAX_DISPLAYS or size > self.room:
@@ -56,7 +58,7 @@ def forms_of(value):
         if method is not None:
             data = method()
             add_form(bundle, kind, data[0] if is_kind(data, tuple) else data)
-    if "image/png" not in bundle and is_figure(value):
+    if "image/png" not in bundle and is_plot(value):
         bundle["image/png"] = picture_of(value)
     if "text/plain" not in bundle:
         bundle["text/plain"] = text_of(repr(value))
@@ -90,51 +92,6 @@ def add_form(bundle, kind, data):
         bundle[kind] = a2b_base64(text_of(data))
     else:
         bundle[kind] = bytes(data)
-
-
-# What plt.show() uses: pictures are taken of figures instead of opening windows.
-FIGURES = "cordon_figures"
-
-
-def is_figure(value):
-    module = sys.modules.get("matplotlib.figure")
-    return module is not None and isinstance(value, module.Figure)
-
-
-def picture_of(figure):
-    from io import BytesIO
-
-    picture = BytesIO()
-    figure.savefig(picture, format="png", bbox_inches="tight")
-    return picture.getvalue()
-
-
-def install_figures():
-    """Makes matplotlib draw into memory. Its backend is a module that exists when matplotlib
-    looks for it, and imports Agg then."""
-    module = sys.modules[FIGURES] = type(sys)(FIGURES)
-
-    def find(name):
-        from matplotlib.backends import backend_agg
-
-        return getattr(backend_agg, name)
-
-    module.__getattr__ = find
-    module.show = lambda *args, **named: show_figures()
-    import os
-
-    os.environ.setdefault("MPLBACKEND", "module://" + FIGURES)
-
-
-def show_figures():
-    """Displays the open figures of pyplot, and closes them."""
-    pyplot = sys.modules.get("matplotlib.pyplot")
-    if pyplot is None or DISPLAYS is None:
-        return
-    for number in pyplot.get_fignums():
-        figure = pyplot.figure(number)
-        DISPLAYS.add(figure)
-        pyplot.close(figure)
 
 
 DISPLAYS = None  # of the running step
@@ -194,7 +151,7 @@ class Session:
         self.kept = 0
         if not restricted:
             space["display"] = display
-            install_figures()
+            install_backend()
 
     def step(self, script, name, context, wanted, stdin, max_answer):
         """Runs a step and returns its report. Without stdin, the stream of the process is left."""
@@ -212,15 +169,15 @@ class Session:
         return report
 
     def execute(self, codes, space):
-        """Runs the code of a step, and displays its figures and its value."""
+        """Runs the code of a step, and displays its plots and its value."""
         body, value = codes
         self.awaited(body, eval(body, space))
         if value is not None:
             value = self.awaited(value, eval(value, space))
-        show_figures()
         if value is not None:
             space["_"] = value
             DISPLAYS.add(value, True)
+        show_plots()
 
     def awaited(self, code, value):
         """Returns the value of code, which is a coroutine if it awaits something."""
@@ -254,8 +211,11 @@ INTERRUPTIBLE = False
 
 
 def interrupted(number, frame):
-    """Handles SIGINT. One that arrives between two steps is late: its step has ended."""
+    """Handles SIGINT, which the Runner repeats until the step ends. It interrupts a step once,
+    so that the step can clean up. One that arrives between two steps is late."""
+    global INTERRUPTIBLE
     if INTERRUPTIBLE:
+        INTERRUPTIBLE = False
         raise KeyboardInterrupt
 
 
@@ -269,6 +229,7 @@ def serve_session(session, modules):
     from _signal import SIGINT, signal
 
     global INTERRUPTIBLE
+    signal(SIGINT, interrupted)
     send(frame(b"D", marshal.dumps({"end": "opened", "code": 0}, 2)))
     while True:
         number, *step = receive()[1]
