@@ -82,7 +82,7 @@ func encode(w io.Writer, r run.Result, brief bool) error {
 	}
 	if r.Step != nil {
 		e.text(`,"step":`)
-		e.made(r.Step.MarshalJSON())
+		e.step(*r.Step)
 	}
 	e.text("}\n")
 	return e.err
@@ -113,6 +113,40 @@ func orEmpty[T any](list []T) []T {
 type encoder struct {
 	to  io.Writer
 	err error
+}
+
+// step writes what a step displayed in pieces: pictures are large.
+func (e *encoder) step(s run.Step) {
+	e.text("{")
+	e.fields(struct {
+		Number   int  `json:"number"`
+		Survived bool `json:"survived"`
+	}{s.Number, s.Survived})
+	e.text(`,"display":[`)
+	for i, shown := range s.Display {
+		if i > 0 {
+			e.text(",")
+		}
+		e.text(`{"forms":{`)
+		for j, kind := range slices.Sorted(maps.Keys(shown.Forms)) {
+			if j > 0 {
+				e.text(",")
+			}
+			e.quoted(kind)
+			e.text(":")
+			e.quoted(shown.Forms[kind])
+		}
+		e.text("}")
+		if shown.Value {
+			e.text(`,"value":true`)
+		}
+		e.text("}")
+	}
+	e.text("]")
+	if s.Omitted > 0 {
+		e.text(fmt.Sprintf(`,"display_omitted":%d`, s.Omitted))
+	}
+	e.text("}")
 }
 
 func (e *encoder) bytes(p []byte) {

@@ -30,6 +30,11 @@ func TestEncode(t *testing.T) {
 			Traffic: []run.Traffic{{Host: "a.example", Module: text.Draw(t, "module")}},
 			Modules: []run.ModuleUse{{Module: text.Draw(t, "user"), Files: []string{text.Draw(t, "file")}, Threads: 1}},
 		}
+		if rapid.Bool().Draw(t, "is a step") {
+			r.Step = &run.Step{Number: 3, Omitted: rapid.IntRange(0, 2).Draw(t, "omitted"), Display: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) run.Display {
+				return run.Display{Forms: map[string]string{"text/plain": text.Draw(t, "shown"), "image/png": "eHg="}, Value: rapid.Bool().Draw(t, "is the value")}
+			}), 0, 2).Draw(t, "display")}
+		}
 		want, err := r.MarshalJSON()
 		var got, brief bytes.Buffer
 		if encodeErr := Encode(&got, r); err != nil || encodeErr != nil || got.String() != string(want)+"\n" {

@@ -27,6 +27,12 @@ type Options struct {
 	// Idle is how long one is kept that nobody uses: its owner may have gone without
 	// closing it. Zero keeps it until it is closed.
 	Idle time.Duration
+	// Remember keeps the reasons why some ended by themselves, for later uses of their ids.
+	// Without it, their ids are unknown: they can be opened again without loss.
+	Remember bool
+	// CloseBusy closes one at once that its owner closes. Without it, the calls under way end
+	// first.
+	CloseBusy bool
 	// NewID makes the ids; nil means random ones, which other callers cannot guess.
 	NewID func() string
 }
@@ -46,6 +52,11 @@ type Table[T Closer] struct {
 
 // grave remembers why one ended.
 type grave struct{ id, owner, why string }
+
+// Ended is the error about one that has ended by itself.
+type Ended struct{ Kind, ID, Why string }
+
+func (e *Ended) Error() string { return fmt.Sprintf("the %s %q is gone: %s", e.Kind, e.ID, e.Why) }
 
 // maxGraves is how many of those a table remembers, of all owners.
 const maxGraves = 1024
@@ -173,7 +184,7 @@ func (t *Table[T]) Done(one *Open[T]) {
 	}
 }
 
-// CloseOne closes one after the calls under way. No new call begins.
+// CloseOne closes one for its owner. No new call begins.
 func (t *Table[T]) CloseOne(owner, id string) error {
 	t.mu.Lock()
 	one, err := t.find(owner, id)
@@ -183,7 +194,9 @@ func (t *Table[T]) CloseOne(owner, id string) error {
 	}
 	t.remove(one)
 	t.mu.Unlock()
-	<-one.quiet
+	if !t.options.CloseBusy {
+		<-one.quiet
+	}
 	return one.Held.Close()
 }
 
@@ -210,6 +223,9 @@ func (t *Table[T]) End(one *Open[T], why string) {
 }
 
 func (t *Table[T]) bury(one *Open[T], why string) {
+	if !t.options.Remember {
+		return
+	}
 	if len(t.gone) == maxGraves {
 		t.gone = slices.Delete(t.gone, 0, maxGraves/2)
 	}
@@ -223,7 +239,7 @@ func (t *Table[T]) find(owner, id string) (*Open[T], error) {
 	}
 	for _, g := range t.gone {
 		if g.id == id && g.owner == owner {
-			return nil, run.Errorf(run.Gone, "the %s %q is gone: %s", t.options.Kind, id, g.why)
+			return nil, run.Wrap(run.Gone, &Ended{t.options.Kind, id, g.why})
 		}
 	}
 	if t.options.Evict {
@@ -239,13 +255,26 @@ type Info struct {
 	Busy       bool
 }
 
+func (o *Open[T]) info() Info { return Info{o.id, o.made, o.called, o.calls > 0} }
+
+// Info describes one of an owner's.
+func (t *Table[T]) Info(owner, id string) (Info, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	one, err := t.find(owner, id)
+	if err != nil {
+		return Info{}, err
+	}
+	return one.info(), nil
+}
+
 // List describes what an owner has open, the oldest first.
 func (t *Table[T]) List(owner string) (list []Info) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, one := range t.open {
 		if one.owner == owner {
-			list = append(list, Info{one.id, one.made, one.called, one.calls > 0})
+			list = append(list, one.info())
 		}
 	}
 	slices.SortFunc(list, func(a, b Info) int { return a.Made.Compare(b.Made) })

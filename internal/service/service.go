@@ -86,7 +86,7 @@ func New(o Options) *Service {
 	life, stop := context.WithCancelCause(context.Background())
 	s := &Service{Options: o, policy: o.Policy.Resolved(), life: life, stop: stop, allDone: make(chan struct{}),
 		hooks:    openhooks.NewTable(opened.Options{PerOwner: maxHooks, Idle: hookIdleTimeout}),
-		sessions: opened.NewTable[Session](opened.Options{Kind: "session", PerOwner: maxSessions, Idle: sessionIdleTimeout}),
+		sessions: opened.NewTable[Session](opened.Options{Kind: "session", PerOwner: maxSessions, Idle: sessionIdleTimeout, Remember: true, CloseBusy: true}),
 	}
 	s.closeOpened = sync.OnceValue(func() error { return errors.Join(s.hooks.Close(), s.sessions.Close()) })
 	for _, directory := range o.Workspaces {

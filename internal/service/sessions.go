@@ -93,6 +93,8 @@ func (s *Service) Step(ctx context.Context, who token.Caller, frontend observe.F
 			s.endSession(one, "a step ended it: "+result.Error)
 		case run.ClassOf(err) == run.Gone:
 			s.endSession(one, err.Error())
+		case err != nil && run.ClassOf(err) == run.Internal && ctx.Err() == nil:
+			s.endSession(one, "its sandbox failed")
 		}
 		return result, err
 	})
@@ -115,25 +117,33 @@ func (s *Service) Interrupt(who token.Caller, id string) error {
 	return nil
 }
 
-// CloseSession closes one of the caller's own sessions. A running step is interrupted first.
+// CloseSession closes one of the caller's own sessions, and cancels its steps.
 func (s *Service) CloseSession(who token.Caller, id string) error {
 	_, leave, err := s.enter(s.life)
 	if err != nil {
 		return err
 	}
 	defer leave()
-	if err := s.Interrupt(who, id); err != nil {
-		return err
-	}
 	return s.sessions.CloseOne(who.Name, id)
 }
 
 // Sessions lists the caller's own sessions, the oldest first.
 func (s *Service) Sessions(who token.Caller) (list []SessionInfo) {
 	for _, one := range s.sessions.List(who.Name) {
-		list = append(list, SessionInfo{ID: one.ID, Opened: one.Made, Used: one.Used, Busy: one.Busy})
+		list = append(list, infoOf(one))
 	}
 	return list
+}
+
+func infoOf(one opened.Info) SessionInfo {
+	return SessionInfo{ID: one.ID, Opened: one.Made, Used: one.Used, Busy: one.Busy}
+}
+
+// Session describes one of the caller's own sessions. That does not use the session, which
+// stays idle.
+func (s *Service) Session(who token.Caller, id string) (SessionInfo, error) {
+	one, err := s.sessions.Info(who.Name, id)
+	return infoOf(one), err
 }
 
 // OpenSessions returns the number of open sessions.
