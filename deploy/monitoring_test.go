@@ -28,7 +28,7 @@ func (noStats) Stats() observe.Stats { return nil }
 func exported(t *testing.T) map[string]bool {
 	t.Helper()
 	m := metrics.New(metrics.Options{
-		Runner: noStats{}, Line: func() (int, int) { return 0, 0 }, Hooks: func() int { return 0 }, AuditErrors: func() uint64 { return 0 },
+		Runner: noStats{}, Line: func() (int, int) { return 0, 0 }, Hooks: func() int { return 0 }, Sessions: func() int { return 0 }, AuditErrors: func() uint64 { return 0 },
 	})
 	rec := httptest.NewRecorder()
 	m.Handler().ServeHTTP(rec, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", nil))

@@ -87,6 +87,7 @@ func assemble(ctx context.Context, opts serviceOptions, log *slog.Logger) (p par
 	// scraped.
 	shown := metricsOptions(p.version, runner, recorded)
 	shown.Hooks = func() int { return p.service.Hooks() }
+	shown.Sessions = func() int { return p.service.OpenSessions() }
 	shown.Line = func() (waiting, running int) { return p.service.Queue() }
 	p.metrics = metrics.New(shown)
 	how.Observers = append(how.Observers, p.metrics)

@@ -229,7 +229,12 @@ func checkMCPServers(t *testing.T, e example) {
 func checkShell(t *testing.T, e example) {
 	dir := sandboxDir(t)
 	if e.language == "sh" {
-		if out, err := shell(t, dir, "set -e\n"+e.text); err != nil {
+		text, want := e.text, ""
+		if strings.Contains(text, "curl ") { // of one service, for the whole block
+			text = strings.ReplaceAll(text, "curl ", "curl --fail --unix-socket "+start(t).socket+" ")
+			want = `"result":42`
+		}
+		if out, err := shell(t, dir, "set -e\n"+text); err != nil || !strings.Contains(out, want) {
 			t.Errorf("%v\n%s", err, out)
 		}
 		return

@@ -230,6 +230,9 @@ func TestServeObserved(t *testing.T) {
 	if status, answer := r.ask("POST", "/v1/hooks", `{"script": "result['output'] = 1"}`); status != 201 {
 		t.Errorf("a hook: %d %s", status, answer)
 	}
+	if status, answer := r.ask("POST", "/v1/sessions", `{}`); status != 201 {
+		t.Errorf("a session: %d %s", status, answer)
+	}
 	if status, _ := r.ask("GET", "/metrics", ""); status != http.StatusNotFound {
 		t.Errorf("/metrics at the first address: %d", status)
 	}
@@ -241,7 +244,7 @@ func TestServeObserved(t *testing.T) {
 		`sandbox_run_duration_seconds_count{status="ok",tier="process"} 1`,
 		`cordon_requests_refused_total{class="invalid",frontend="http"} 1`,
 		`cordon_requests_refused_total{class="forbidden",frontend="http"} 1`,
-		"cordon_hooks_open 1",
+		"cordon_hooks_open 1", "cordon_sessions_open 1",
 	} {
 		if status != 200 || !strings.Contains(text, want) {
 			t.Errorf("%d, without %s:\n%s", status, want, text)

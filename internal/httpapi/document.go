@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"net/http"
+	"path"
 	"reflect"
 	"slices"
 	"strconv"
@@ -50,8 +51,8 @@ func (e endpoint) operation(schemas huma.Registry) *huma.Operation {
 	if e.access != forCallers {
 		op.Security = []map[string][]string{{}}
 	}
-	if strings.Contains(e.path, "{id}") {
-		op.Parameters = append(op.Parameters, &huma.Param{Name: "id", In: "path", Required: true, Description: "The id of a hook", Schema: &huma.Schema{Type: huma.TypeString}})
+	if before, _, found := strings.Cut(e.path, "s/{id}"); found { // /v1/hooks/{id}
+		op.Parameters = append(op.Parameters, &huma.Param{Name: "id", In: "path", Required: true, Description: "The id of a " + path.Base(before), Schema: &huma.Schema{Type: huma.TypeString}})
 	}
 	if e.keys {
 		op.Parameters = append(op.Parameters, &huma.Param{

@@ -51,14 +51,25 @@ type Opened struct {
 	ID string `json:"id"`
 }
 
+// OpenedSession is the answer to a request that opens a session.
+type OpenedSession struct {
+	ID string `json:"session"`
+}
+
+// SessionList is what a caller has open.
+type SessionList struct {
+	Sessions []service.SessionInfo `json:"sessions"`
+}
+
 // Health is the answer of a healthy service.
 type Health struct {
 	Status string `json:"status"`
 }
 
-// The statuses of problems with bodies, and of those that the service reports.
+// The statuses of problems with bodies and ids, and of those that the service reports.
 var (
 	wrongBodies = []int{http.StatusBadRequest, http.StatusNotAcceptable, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}
+	wrongIDs    = []int{http.StatusNotFound, http.StatusGone} // of sessions
 	wrongTurns  = []int{http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusNotImplemented, http.StatusServiceUnavailable}
 )
 
@@ -99,6 +110,49 @@ var endpoints = []endpoint{
 		words: "Calls that are under way come to their end first.",
 		serve: func(a *api) handler { return a.closeHook }, status: http.StatusNoContent,
 		wrong: []int{http.StatusNotFound, http.StatusInternalServerError, http.StatusServiceUnavailable},
+	},
+	{
+		method: http.MethodPost, path: "/v1/sessions", name: "openSession", summary: "Open a session",
+		words: "A session is a live Python that runs one step after another and keeps their globals. Only the caller that opened it can use it. " +
+			"A session without a step for 30 minutes is closed, and all are when the service ends.",
+		serve: func(a *api) handler { return a.openSession },
+		body:  reflect.TypeFor[run.SessionOptions](), answer: reflect.TypeFor[OpenedSession](), status: http.StatusCreated,
+		wrong: slices.Concat(wrongTurns, wrongBodies),
+	},
+	{
+		method: http.MethodGet, path: "/v1/sessions", name: "sessions", summary: "List the open sessions",
+		words:  "Those of the caller, the oldest first.",
+		serve:  func(a *api) handler { return a.sessions },
+		answer: reflect.TypeFor[SessionList](), status: http.StatusOK,
+		wrong: []int{http.StatusNotAcceptable},
+	},
+	{
+		method: http.MethodGet, path: "/v1/sessions/{id}", name: "session", summary: "Describe an open session",
+		words:  "This is no use of the session, which stays idle. A session that has ended is answered with 410 and the reason.",
+		serve:  func(a *api) handler { return a.session },
+		answer: reflect.TypeFor[service.SessionInfo](), status: http.StatusOK,
+		wrong: slices.Concat(wrongIDs, []int{http.StatusNotAcceptable}),
+	},
+	{
+		method: http.MethodPost, path: "/v1/sessions/{id}/steps", name: "step", summary: "Run a step of a session",
+		words: "A step is a script. The answer is its Result, as for a run, with a step: its number, what it displayed, and whether the session survived it. " +
+			"Steps of one session run one after another. A step that reaches a time limit, is interrupted, or loses its client gets a KeyboardInterrupt, and the session goes on if the step then ends. " +
+			"With Accept: text/event-stream, the answer is a stream of events, as for a run.",
+		serve: func(a *api) handler { return a.step },
+		body:  reflect.TypeFor[jsonform.Request](), answer: reflect.TypeFor[run.Result](), status: http.StatusOK,
+		keys: true, events: true, wrong: slices.Concat(wrongTurns, wrongBodies, wrongIDs),
+	},
+	{
+		method: http.MethodPost, path: "/v1/sessions/{id}/interrupt", name: "interrupt", summary: "Interrupt the running step of a session",
+		words: "The request needs no body. If no step runs, nothing happens.",
+		serve: func(a *api) handler { return a.interrupt }, status: http.StatusNoContent,
+		wrong: wrongIDs,
+	},
+	{
+		method: http.MethodDelete, path: "/v1/sessions/{id}", name: "closeSession", summary: "Close a session",
+		words: "A running step is interrupted first.",
+		serve: func(a *api) handler { return a.closeSession }, status: http.StatusNoContent,
+		wrong: slices.Concat(wrongIDs, []int{http.StatusInternalServerError, http.StatusServiceUnavailable}),
 	},
 	{
 		method: http.MethodGet, path: "/v1/info", name: "info", summary: "What is allowed here",

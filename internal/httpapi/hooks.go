@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"errors"
 	"net/http"
 
 	"github.com/cordon-sandbox/cordon/internal/jsonform"
@@ -22,13 +21,7 @@ func (a *api) openHook(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if gone := r.Context().Err(); gone != nil {
-		// The client disconnected: it would not learn the id and could not close the hook.
-		return errors.Join(gone, a.Service.CloseHook(who(r.Context()), id))
-	}
-	w.Header().Set("Location", "/v1/hooks/"+id)
-	a.write(w, r, http.StatusCreated, jsonType, Opened{id})
-	return nil
+	return a.created(w, r, id, Opened{id}, func() error { return a.Service.CloseHook(who(r.Context()), id) })
 }
 
 // callHook answers POST /v1/hooks/{id}/calls.

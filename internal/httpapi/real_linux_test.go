@@ -47,6 +47,13 @@ func openReal(t testing.TB, options cordon.Options, change func(*service.Options
 			}
 			return opened, nil
 		}
+		so.OpenSession = func(ctx context.Context, options run.SessionOptions) (service.Session, error) {
+			opened, err := runner.OpenSession(ctx, options)
+			if err != nil {
+				return nil, err
+			}
+			return opened, nil
+		}
 		if change != nil {
 			change(so, o)
 		}
@@ -183,6 +190,77 @@ func TestRealChecksAndHooks(t *testing.T) {
 		t.Errorf("%d %s", a.status, a.body)
 	}
 	if a := d.ask(http.MethodPost, calls, `{}`); a.status != http.StatusNotFound {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+}
+
+func TestRealSessions(t *testing.T) {
+	d := openReal(t, cordon.Options{}, nil)
+	at := d.openSession(`{"limits": {"wall_time": "20s"}}`)
+	step := func(script, more string) answer {
+		t.Helper()
+		text, err := json.Marshal(script)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d.ask(http.MethodPost, at+"/steps", `{"script": `+string(text)+more+`}`)
+	}
+	step("x = 41", "")
+	a := step("print(x)\nresult = x + 1\nx", "")
+	if got, s := d.result(a), d.stepped(a); string(got.Value) != "42" || got.Stdout != "41\n" || s.Number != 2 || !s.Survived || len(s.Display) != 1 || s.Display[0].Forms["text/plain"] != "41" || !s.Display[0].Value {
+		t.Errorf("%s", a.body)
+	}
+	a = step("class Picture:\n    def _repr_png_(self): return b'\\x89PNG'\ndisplay(Picture())", "")
+	if s := d.stepped(a); len(s.Display) != 1 || s.Display[0].Forms["image/png"] != "iVBORw==" || s.Display[0].Value {
+		t.Errorf("%s", a.body)
+	}
+	a = step("while True: pass", `, "limits": {"wall_time": "300ms"}`)
+	if got, s := d.result(a), d.stepped(a); got.Outcome != run.TimedOut || !s.Survived {
+		t.Errorf("%s", a.body)
+	}
+	a = step("1/0", "")
+	if got, s := d.result(a), d.stepped(a); got.Outcome != run.Raised || !s.Survived {
+		t.Errorf("%s", a.body)
+	}
+
+	// Interrupted when it runs.
+	response, err := d.client.Do(d.request(http.MethodPost, at+"/steps", `{"script": "print('on', flush=True)\nwhile True: pass"}`, "Accept: text/event-stream"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	var text strings.Builder
+	for lines := bufio.NewScanner(response.Body); lines.Scan(); {
+		text.WriteString(lines.Text() + "\n")
+		if lines.Text() == "event: stdout" {
+			if a := d.ask(http.MethodPost, at+"/interrupt", ""); a.status != http.StatusNoContent {
+				t.Errorf("%d %s", a.status, a.body)
+			}
+		}
+	}
+	events := readEvents(t, text.String())
+	d.documented(events)
+	if last := events[len(events)-1]; last.name != eventResult || !strings.Contains(last.data, `"outcome":"canceled"`) || !strings.Contains(last.data, `"survived":true`) {
+		t.Errorf("%v", events)
+	}
+
+	a = step("import os\nresult = x\nos._exit(3)", "")
+	if s := d.stepped(a); s.Survived || s.Number != 7 {
+		t.Errorf("%s", a.body)
+	}
+	for _, r := range d.uses(at) {
+		if a := d.do(r); a.status != http.StatusGone || !strings.Contains(d.problem(a).Detail, "a step ended it") {
+			t.Errorf("%s %s: %d %s", r.Method, r.URL, a.status, a.body)
+		}
+	}
+	at = d.openSession(`{"restricted": true}`)
+	if a := step("import os", ""); d.result(a).Outcome != run.Refused || !d.stepped(a).Survived {
+		t.Errorf("%s", a.body)
+	}
+	if a := d.ask(http.MethodPost, "/v1/sessions", `{"tier": "jail"}`); a.status != http.StatusBadRequest || !strings.Contains(d.problem(a).Detail, "has no sessions") {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+	if a := d.ask(http.MethodDelete, at, ""); a.status != http.StatusNoContent {
 		t.Errorf("%d %s", a.status, a.body)
 	}
 }

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"net/http"
 
 	"github.com/cordon-sandbox/cordon/internal/jsonform"
@@ -13,6 +14,13 @@ import (
 
 // run answers POST /v1/runs.
 func (a *api) run(w http.ResponseWriter, r *http.Request) error {
+	return a.runBody(w, r, func(ctx context.Context, req run.Request) (service.Answer, error) {
+		return a.Service.Run(ctx, who(ctx), observe.HTTP, req)
+	})
+}
+
+// runBody runs the request in a body with do, and answers with the Result or with events.
+func (a *api) runBody(w http.ResponseWriter, r *http.Request, do func(context.Context, run.Request) (service.Answer, error)) error {
 	kind, err := choose(r, jsonType, eventsType)
 	if err != nil {
 		return err
@@ -30,10 +38,10 @@ func (a *api) run(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if kind == eventsType {
-		return a.stream(w, r, req, done)
+		return a.stream(w, r, req, done, do)
 	}
 	return a.answer(w, r, body, done, func(ctx context.Context) (service.Answer, error) {
-		return a.Service.Run(ctx, who(ctx), observe.HTTP, req)
+		return do(ctx, req)
 	})
 }
 
@@ -64,7 +72,7 @@ func (a *api) parsed(r *http.Request, into any) error {
 		return err
 	}
 	if hasKey(r) {
-		return run.Errorf(run.Invalid, "an Idempotency-Key is only for runs and calls of hooks: leave it out here")
+		return run.Errorf(run.Invalid, "an Idempotency-Key is only for runs, steps and calls of hooks: leave it out here")
 	}
 	body, done, err := a.readBody(r)
 	if err != nil {
@@ -72,6 +80,17 @@ func (a *api) parsed(r *http.Request, into any) error {
 	}
 	defer done()
 	return jsonform.ParseObject(body, into)
+}
+
+// created answers a request that opened something. If the client has disconnected, created
+// closes it instead: the client would not learn the id and could not close it.
+func (a *api) created(w http.ResponseWriter, r *http.Request, id string, body any, closeIt func() error) error {
+	if gone := r.Context().Err(); gone != nil {
+		return errors.Join(gone, closeIt())
+	}
+	w.Header().Set("Location", r.URL.Path+"/"+id)
+	a.write(w, r, http.StatusCreated, jsonType, body)
+	return nil
 }
 
 // check answers POST /v1/checks.

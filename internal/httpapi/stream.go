@@ -12,7 +12,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/cordon-sandbox/cordon/internal/jsonform"
-	"github.com/cordon-sandbox/cordon/internal/observe"
 	"github.com/cordon-sandbox/cordon/internal/plainjson"
 	"github.com/cordon-sandbox/cordon/internal/service"
 	"github.com/cordon-sandbox/cordon/run"
@@ -44,7 +43,7 @@ var errNotRead = errors.New("the client does not read the events of its run")
 
 // stream answers with events while the guest runs. It sends nothing before the request has
 // its turn, so that a refusal can still set the status.
-func (a *api) stream(w http.ResponseWriter, r *http.Request, req run.Request, done func()) error {
+func (a *api) stream(w http.ResponseWriter, r *http.Request, req run.Request, done func(), do func(context.Context, run.Request) (service.Answer, error)) error {
 	ctx, cancel := context.WithCancelCause(r.Context())
 	defer cancel(nil)
 	s := &stream{w: a.pace(w, -1), timeout: a.WriteTimeout, giveUp: cancel}
@@ -54,7 +53,7 @@ func (a *api) stream(w http.ResponseWriter, r *http.Request, req run.Request, do
 	id := rand.Text()
 	w.Header().Set(runIDHeader, id)
 	defer s.end() // also after a panic: nothing may write after the handler returns
-	answer, err := a.Service.Run(service.Follow(ctx, id, func() { s.begin(id) }), who(ctx), observe.HTTP, req)
+	answer, err := do(service.Follow(ctx, id, func() { s.begin(id) }), req)
 	defer answer.Sent()
 	done()
 	s.end()

@@ -46,6 +46,7 @@ var words = map[string]string{
 	"Result.traffic":          "What went through the proxy, by host.",
 	"Result.modules":          "What imported modules used, under a policy with module_rules.",
 	"Result.enforcement":      "The isolation of the guest from the host.",
+	"Result.step":             "What a step of a session has in addition. A single run has no such key.",
 
 	"Exception":           "An exception that the guest raised.",
 	"Exception.type":      "Its class.",
@@ -128,6 +129,34 @@ var words = map[string]string{
 	"HookCall.mod_config": "Any JSON value.",
 	"HookCall.function":   "The name of a function.",
 	"HookCall.args":       "Its arguments, any JSON values.",
+
+	"SessionOptions":            "A session: a live Python that keeps its globals from one step to the next.",
+	"SessionOptions.restricted": "All steps must follow the language rules.",
+	"SessionOptions.trust":      "Where the code comes from; user by default.",
+	"SessionOptions.tier":       "Where the session lives; process by default, where this host has it.",
+	"SessionOptions.limits":     "The limits of its steps, where a step sets no other. On the tier process, those on memory, CPUs, threads, open files and scratch are for the whole session: a step cannot change them.",
+
+	"OpenedSession":         "A session that runs steps.",
+	"OpenedSession.session": "The id with which to use it.",
+
+	"SessionList":          "What the caller has open.",
+	"SessionList.sessions": "The caller's own sessions, the oldest first.",
+
+	"SessionInfo":         "An open session.",
+	"SessionInfo.session": "Its id.",
+	"SessionInfo.opened":  "When it was opened.",
+	"SessionInfo.used":    "When it was last used.",
+	"SessionInfo.busy":    "A step runs, or waits for its turn.",
+
+	"Step":                 "What the Result of a step has in addition to that of a run.",
+	"Step.number":          "Counts the steps of the session, from 1.",
+	"Step.survived":        "The session goes on, with the state that the step left.",
+	"Step.display":         "What the step displayed, in order. It is the guest's word.",
+	"Step.display_omitted": "How many objects it displayed above the bounds: 64 objects, and the limit on results.",
+
+	"Display":       "One object that a step displayed.",
+	"Display.forms": "The object in all its forms, by MIME type: text, or base64 for types that are not text.",
+	"Display.value": "This is the value of the step's last expression.",
 
 	"Info":             "What the caller may do here.",
 	"Info.version":     "The version of cordon.",

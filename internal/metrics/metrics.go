@@ -26,6 +26,8 @@ type Options struct {
 	Line func() (waiting, running int)
 	// Hooks returns how many hooks are open.
 	Hooks func() int
+	// Sessions returns how many sessions are open.
+	Sessions func() int
 	// AuditErrors returns how many writes of the audit log have failed.
 	AuditErrors func() uint64
 }

@@ -40,6 +40,7 @@ func full() *metrics.Metrics {
 		Version: "1.2.3", Runner: stats{},
 		Line:        func() (int, int) { return 5, 2 },
 		Hooks:       func() int { return 4 },
+		Sessions:    func() int { return 6 },
 		AuditErrors: func() uint64 { return 7 },
 	})
 }
@@ -157,7 +158,7 @@ func TestRefusalsAreCountedByClassAndFrontend(t *testing.T) {
 
 func TestServiceGaugesAreRead(t *testing.T) {
 	expect(t, full(),
-		"cordon_queue_waiting 5", "cordon_queue_running 2", "cordon_hooks_open 4", "cordon_audit_write_errors_total 7",
+		"cordon_queue_waiting 5", "cordon_queue_running 2", "cordon_hooks_open 4", "cordon_sessions_open 6", "cordon_audit_write_errors_total 7",
 		`cordon_pool_workers{state="idle",tier="process"} 8`,
 		`cordon_pool_workers{state="busy",tier="process"} 3`,
 		`cordon_pool_workers{state="busy",tier="jail"} 0`,

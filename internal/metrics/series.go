@@ -97,6 +97,9 @@ func (m *Metrics) gauges(o Options) {
 	if o.Hooks != nil {
 		gauge("cordon_hooks_open", "Open hooks.", func() float64 { return float64(o.Hooks()) })
 	}
+	if o.Sessions != nil {
+		gauge("cordon_sessions_open", "Open sessions.", func() float64 { return float64(o.Sessions()) })
+	}
 	if o.AuditErrors != nil {
 		m.registry.MustRegister(prometheus.NewCounterFunc(counter("cordon_audit_write_errors_total",
 			"Failed writes of the audit log."), func() float64 { return float64(o.AuditErrors()) }))
