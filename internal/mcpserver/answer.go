@@ -38,16 +38,20 @@ type answer struct {
 	Violations []run.Violation            `json:"violations"`
 	Usage      run.Usage                  `json:"usage"`
 	Tier       policy.Tier                `json:"tier"`
+	Step       *run.Step                  `json:"step,omitempty"`
 }
 
 // runAnswer returns the answer for a guest that was started. The guest's output is in
 // separate parts, before the remarks of cordon, so that the guest cannot forge a remark.
-func runAnswer(r run.Result, request run.Request, i service.Info) *mcp.CallToolResult {
+func runAnswer(r run.Result, request run.Request, i service.Info, notes ...string) *mcp.CallToolResult {
 	r, cut := bounded(r)
+	step, shown, left := displayed(r.Step)
+	notes = slices.Concat(notes, cut, left)
 	a := answer{
 		Status: r.Status, Outcome: r.Outcome, Stdout: r.Stdout, Stderr: r.Stderr, ReturnCode: -1,
 		Variables: r.Variables, Error: r.Error, ErrorType: r.ErrorType, Exception: r.Exception, Signal: r.Signal,
 		OutCut: r.StdoutTruncated, ErrCut: r.StderrTruncated, Violations: slices.Clone(r.Violations), Usage: r.Usage, Tier: r.Enforcement.Tier,
+		Step: step,
 	}
 	if r.ExitCode != nil && r.Outcome != run.Refused { // a refused guest never started
 		a.ReturnCode = *r.ExitCode
@@ -71,11 +75,15 @@ func runAnswer(r run.Result, request run.Request, i service.Info) *mcp.CallToolR
 		a.Exception = &once
 	}
 	answered := &mcp.CallToolResult{IsError: !r.OK(), StructuredContent: structured(a)}
-	for _, words := range []string{r.Stdout, errorOutput(r), strings.TrimRight(strings.Join(append(cut, remarks(r, a.Value, request, i)), "\n"), "\n")} {
+	add := func(words string) {
 		if words != "" {
 			answered.Content = append(answered.Content, &mcp.TextContent{Text: words})
 		}
 	}
+	add(r.Stdout)
+	add(errorOutput(r))
+	answered.Content = append(answered.Content, shown...)
+	add(strings.TrimRight(strings.Join(append(notes, remarks(r, a.Value, request, i)), "\n"), "\n"))
 	return answered
 }
 
@@ -121,10 +129,25 @@ func remarks(r run.Result, value json.RawMessage, request run.Request, i service
 			lines = append(lines, blocked(v))
 		}
 	}
-	if len(lines) == 0 && r.Stdout == "" && r.Stderr == "" {
+	lines = append(lines, sessionRemarks(r)...)
+	if len(lines) == 0 && r.Stdout == "" && r.Stderr == "" && (r.Step == nil || len(r.Step.Display) == 0) {
 		return "It ran to its end and printed nothing."
 	}
 	return strings.Join(lines, "\n")
+}
+
+// sessionRemarks says whether a session goes on after a step that failed or ended it.
+func sessionRemarks(r run.Result) []string {
+	switch {
+	case r.Step == nil:
+		return nil
+	case !r.Step.Survived:
+		why := text.Shorten(text.Line(stepEnd(r)), maxReason)
+		return []string{"The session has ended, and its state is lost: " + why + ". The next call with this name opens a new session."}
+	case !r.OK():
+		return []string{"The session goes on with its state."}
+	}
+	return nil
 }
 
 // failure describes what happened and what to do about it.
@@ -223,7 +246,7 @@ var classWords = map[run.Class]string{
 	run.Invalid:       "Nothing was run, since the call is wrong: ",
 	run.Forbidden:     "Nothing was run, since this is not allowed here: ",
 	run.Unknown:       "Nothing was run, since it names what does not exist: ",
-	run.Gone:          "Nothing was run, since this has ended: ",
+	run.Gone:          "The session has ended, and its state is lost: ",
 	run.Unsupported:   "Nothing was run, since this host cannot do it: ",
 	run.NotExecutable: "Nothing was run, since the program cannot be executed: ",
 	run.NotFound:      "Nothing was run, since the program was not found: ",

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/cordon-sandbox/cordon/internal/text"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
@@ -63,6 +64,9 @@ func (a arguments) set(name string, raw json.RawMessage, s schema) error {
 		var value string
 		if err := json.Unmarshal(raw, &value); err != nil {
 			return run.Errorf(run.Invalid, "%s is %s: give a string", name, kindOf(raw))
+		}
+		if s.form != nil && !s.form.MatchString(value) {
+			return run.Errorf(run.Invalid, "%s is %s: give %s", name, text.Quote(value), s.formWords)
 		}
 		a.texts[name] = value
 	case "array":

@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"reflect"
@@ -30,6 +31,16 @@ func TestArguments(t *testing.T) {
 		{"the maxima", `{` + code + `, "timeout": 60, "memory": 1024, "output_limit": 262144}`, ""},
 		{"null is nothing", `{` + code + `, "stdin": null, "timeout": null}`, ""},
 		{"a whole number with a point", `{` + code + `, "memory": 64.0}`, ""},
+		{"a session", `{` + code + `, "session": "main"}`, ""},
+		{"a session with all kinds of characters", `{` + code + `, "session": "A-z_0.9` + strings.Repeat("x", 57) + `"}`, ""},
+		{"a session that is null", `{` + code + `, "session": null}`, ""},
+		{"a session without a name", `{` + code + `, "session": ""}`, `session is "": give 1 to 64 letters, digits`},
+		{"a session with a long name", `{` + code + `, "session": "` + strings.Repeat("x", 65) + `"}`, `give 1 to 64 letters`},
+		{"a session with a space", `{` + code + `, "session": "a b"}`, `session is "a b": give`},
+		{"a session with a line end", `{` + code + `, "session": "a\n"}`, `session is "a\n": give`},
+		{"a session with a path", `{` + code + `, "session": "a/b"}`, `session is "a/b": give`},
+		{"a session in other letters", `{` + code + `, "session": "é"}`, `give 1 to 64 letters`},
+		{"a session that is a number", `{` + code + `, "session": 1}`, "session is the number 1: give a string"},
 		{"nothing", ``, "code is missing: the Python source to run"},
 		{"null", `null`, "code is missing"},
 		{"code that is null", `{"code": null}`, "code is missing"},
@@ -51,7 +62,7 @@ func TestArguments(t *testing.T) {
 		{"variables with a hole", `{` + code + `, "variables": ["x", null]}`, "variables is a list: give a list of strings"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			_, err := parseArguments(json.RawMessage(row.given), pythonInput(testInfo()))
+			_, err := parseArguments(json.RawMessage(row.given), pythonInput(testInfo(), true))
 			switch {
 			case row.wrong == "" && err != nil:
 				t.Errorf("refused: %v", err)
@@ -65,7 +76,7 @@ func TestArguments(t *testing.T) {
 }
 
 func TestLimitsOfArguments(t *testing.T) {
-	a, err := parseArguments(json.RawMessage(`{"code": "1", "timeout": 1.5, "memory": 64, "output_limit": 1000}`), pythonInput(testInfo()))
+	a, err := parseArguments(json.RawMessage(`{"code": "1", "timeout": 1.5, "memory": 64, "output_limit": 1000}`), pythonInput(testInfo(), true))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +91,7 @@ func FuzzArguments(f *testing.F) {
 	for _, seed := range []string{`{"code":"1"}`, `{"code":"1","timeout":1.5,"memory":64,"output_limit":9,"variables":["x"],"stdin":""}`, `[]`, `{"code":{}}`, `{"timeout":1e400}`, "null", ""} {
 		f.Add([]byte(seed))
 	}
-	s, most := pythonInput(testInfo()), testInfo().Maxima
+	s, most := pythonInput(testInfo(), true), testInfo().Maxima
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		a, err := parseArguments(raw, s)
 		if err != nil {
@@ -106,14 +117,14 @@ func FuzzArguments(f *testing.F) {
 // image, mount, network, permission or tier. Before you add a name, think of the worst value
 // that a caller could give it.
 var parameters = map[string][]string{
-	"run_python":   {"code", "memory", "output_limit", "stdin", "timeout", "variables"},
+	"run_python":   {"code", "memory", "output_limit", "session", "stdin", "timeout", "variables"},
 	"run_command":  {"command", "stdin", "timeout"},
 	"check_python": {"code"},
 	"sandbox_info": nil,
 }
 
 func TestNoParameterWidensAnything(t *testing.T) {
-	d := &frontend{server: &Server{Options: Options{Service: service.New(service.Options{})}}, info: testInfo()}
+	d := &frontend{server: &Server{Options: Options{Service: service.New(service.Options{OpenSession: noSession})}}, info: testInfo()}
 	var seen []string
 	for _, tool := range toolsOf(d) {
 		seen = append(seen, tool.name)
@@ -147,9 +158,15 @@ func TestNoParameterWidensAnything(t *testing.T) {
 	}
 }
 
+// noSession makes the tools offer sessions.
+func noSession(context.Context, run.SessionOptions) (service.Session, error) {
+	return nil, errors.New("there are none")
+}
+
 func TestHints(t *testing.T) {
+	var o service.Options
 	hintsOf := func(change func(*service.Info)) map[string]annotations {
-		d := &frontend{server: &Server{Options: Options{Service: service.New(service.Options{})}}, info: testInfo()}
+		d := &frontend{server: &Server{Options: Options{Service: service.New(o)}}, info: testInfo()}
 		change(&d.info)
 		all := map[string]annotations{}
 		for _, tool := range toolsOf(d) {
@@ -176,6 +193,11 @@ func TestHints(t *testing.T) {
 		if got := hintsOf(row.change); !reflect.DeepEqual(got, row.want) {
 			t.Errorf("%s: got %+v", row.name, got)
 		}
+	}
+	// A step changes the state of its session.
+	o.OpenSession = noSession
+	if got := hintsOf(func(*service.Info) {})["run_python"]; got != (annotations{readOnly: true}) {
+		t.Errorf("with sessions: %+v", got)
 	}
 }
 

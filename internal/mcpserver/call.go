@@ -12,6 +12,7 @@ import (
 
 	"github.com/cordon-sandbox/cordon/internal/hints"
 	"github.com/cordon-sandbox/cordon/internal/observe"
+	"github.com/cordon-sandbox/cordon/internal/service"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -43,37 +44,63 @@ func (d *frontend) handler(t tool) mcp.ToolHandler {
 }
 
 func (d *frontend) runPython(ctx context.Context, c call, a arguments) *mcp.CallToolResult {
-	return d.run(ctx, c, run.Request{
+	request := run.Request{
 		Script: run.Script{Source: a.texts["code"], Variables: a.lists["variables"]}, Stdin: a.texts["stdin"], Limits: a.limits(),
-	})
+	}
+	name, named := a.texts["session"]
+	if !named {
+		return d.run(ctx, c, request, d.runOnce)
+	}
+	sessions, err := d.sessionsOf(ctx, c)
+	if err != nil {
+		return refused(err)
+	}
+	return d.run(ctx, c, request, d.runStep(sessions, name))
 }
 
 func (d *frontend) runCommand(ctx context.Context, c call, a arguments) *mcp.CallToolResult {
 	return d.run(ctx, c, run.Request{
 		Command: run.Command{Args: a.lists["command"], Workspace: d.server.Workspace}, Stdin: a.texts["stdin"], Limits: a.limits(),
-	})
+	}, d.runOnce)
 }
 
-func (d *frontend) run(ctx context.Context, c call, request run.Request) *mcp.CallToolResult {
-	wallTime := request.Limits.WallTime
-	if wallTime == 0 {
-		wallTime = d.info.Limits.WallTime
-	}
-	// The guest has its own timeout; this one bounds the wait before it starts.
-	ctx, end := context.WithTimeoutCause(ctx, wallTime+maxWait, errNoTurn)
-	defer end()
+// runner runs a request. Its notes are for the model, before all other remarks.
+type runner func(ctx context.Context, request run.Request) (answer service.Answer, notes []string, err error)
+
+func (d *frontend) run(ctx context.Context, c call, request run.Request, do runner) *mcp.CallToolResult {
 	live := d.follow(ctx, c, &request)
-	result, err := d.server.Service.Run(ctx, d.who, observe.MCP, request)
+	result, notes, err := do(ctx, request)
 	// Only a small part of the result is sent, and it is counted where it is written.
 	defer result.Sent()
 	live.end()
-	switch {
-	case err != nil && errors.Is(context.Cause(ctx), errNoTurn):
-		return refused(run.Wrap(run.Busy, errNoTurn))
-	case err != nil:
+	if err != nil {
 		return refused(withArgumentName(err))
 	}
-	return runAnswer(result.Result, request, d.info)
+	return runAnswer(result.Result, request, d.info, notes...)
+}
+
+// runOnce is the runner for a fresh sandbox.
+func (d *frontend) runOnce(ctx context.Context, request run.Request) (answer service.Answer, notes []string, err error) {
+	answer, err = inTime(ctx, d.wallTime(request)+maxWait, func(ctx context.Context) (service.Answer, error) {
+		return d.server.Service.Run(ctx, d.who, observe.MCP, request)
+	})
+	return answer, nil, err
+}
+
+// wallTime returns the timeout that the guest itself has.
+func (d *frontend) wallTime(request run.Request) time.Duration {
+	return cmp.Or(request.Limits.WallTime, d.info.Limits.WallTime)
+}
+
+// inTime calls do with a context that ends when the wait for a turn was too long.
+func inTime[T any](ctx context.Context, most time.Duration, do func(context.Context) (T, error)) (T, error) {
+	ctx, end := context.WithTimeoutCause(ctx, most, errNoTurn)
+	defer end()
+	got, err := do(ctx)
+	if err != nil && errors.Is(context.Cause(ctx), errNoTurn) {
+		err = run.Wrap(run.Busy, errNoTurn)
+	}
+	return got, err
 }
 
 var errNoTurn = fmt.Errorf("it waited for %v and did not get its turn: try again later", maxWait)
@@ -134,6 +161,7 @@ type infoAnswer struct {
 	Modules    []string                          `json:"modules"`
 	Hosts      []string                          `json:"hosts"`
 	Commands   bool                              `json:"commands"`
+	Sessions   bool                              `json:"sessions"`
 	Tier       policy.Tier                       `json:"tier"`
 	Walls      map[policy.Wall]policy.WallStatus `json:"walls"`
 	Version    string                            `json:"version"`
@@ -150,6 +178,9 @@ func (d *frontend) sandboxInfo(context.Context, call, arguments) *mcp.CallToolRe
 	if !i.Restricted {
 		words += " Scripts may import what the interpreter has."
 	}
+	if d.hasSessions() {
+		words += " run_python keeps state in sessions."
+	}
 	walls := i.Enforcement.Walls
 	if walls == nil {
 		walls = map[policy.Wall]policy.WallStatus{}
@@ -157,7 +188,7 @@ func (d *frontend) sandboxInfo(context.Context, call, arguments) *mcp.CallToolRe
 	return &mcp.CallToolResult{
 		StructuredContent: structured(infoAnswer{
 			Limits: amountsOf(i.Limits), Maxima: amountsOf(i.Maxima), Restricted: i.Restricted, Modules: i.Modules,
-			Hosts: i.Hosts, Commands: i.Commands, Tier: i.Enforcement.Tier, Walls: walls, Version: i.Version,
+			Hosts: i.Hosts, Commands: i.Commands, Sessions: d.hasSessions(), Tier: i.Enforcement.Tier, Walls: walls, Version: i.Version,
 			Tiers: i.Tiers, Python: i.Python, Packages: i.Packages,
 		}),
 		Content: []mcp.Content{&mcp.TextContent{Text: words}},

@@ -19,6 +19,10 @@
 // cordon are also tool results with isError, because the model reads those and acts on
 // them. Protocol errors reach only the client program.
 //
+// run_python keeps state in sessions, by names that the model chooses. They belong to the
+// caller's token, or to the MCP connection of callers without one, and are closed with it. A
+// request that has neither cannot use them. The service bounds how many are open.
+//
 // A run does not depend on a protocol session, because the newest revision has none. A run
 // ends at its own limits, when it is canceled, and when its client is known to be gone
 // (stdin ended, the stream of /sse or of a request without a session broke, a session was

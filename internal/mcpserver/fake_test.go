@@ -84,7 +84,7 @@ func (fakeRunner) Enforcement() run.Enforcement {
 func fakeServer(t testing.TB, change func(*service.Options, *mcpserver.Options)) *mcpserver.Server {
 	t.Helper()
 	so := service.Options{
-		Runner: fakeRunner{}, Version: "1.2.3", Commands: true,
+		Runner: fakeRunner{}, Version: "1.2.3", Commands: true, OpenSession: openFake,
 	}
 	mo := mcpserver.Options{Version: "1.2.3", Commands: true}
 	if change != nil {

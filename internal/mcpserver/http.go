@@ -117,7 +117,7 @@ func (h *streamable) servePost(w http.ResponseWriter, r *http.Request, d *fronte
 // longer get the answer, so the run ends.
 func (h *streamable) serveSingle(w http.ResponseWriter, r *http.Request) {
 	clearDeadlines(w)
-	ctx := withClient(r.Context(), r.Context())
+	ctx := withoutConnection(withClient(r.Context(), r.Context()))
 	if r.Header.Get(versionHeader) < sessionless {
 		// Without a session, the client could not ask for logs. The SDK would send them
 		// anyway.

@@ -14,7 +14,7 @@ func TestToolsFollowTheTableOfLimits(t *testing.T) {
 	info, described := testInfo(), infoOutput().Properties["limits"].Properties
 	amounts, usage := amountsOf(info.Limits), usageOutput().Properties
 	for _, limit := range policy.LimitTable() {
-		if _, there := pythonInput(info).Properties[limit.Argument()]; there != slices.Contains(limit.Agents, policy.GuestScript) {
+		if _, there := pythonInput(info, true).Properties[limit.Argument()]; there != slices.Contains(limit.Agents, policy.GuestScript) {
 			t.Errorf("run_python takes %s: %v", limit.Argument(), there)
 		}
 		bounds := slices.Contains(limit.For, policy.GuestScript) || slices.Contains(limit.For, policy.GuestCommand)

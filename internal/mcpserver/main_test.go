@@ -19,6 +19,7 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/service"
 	"github.com/cordon-sandbox/cordon/internal/token"
 	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
 )
 
 // serveVariable makes the test binary a server: "stdio", or "http", which writes its address to
@@ -44,6 +45,13 @@ func newService(p policy.Policy) (s *service.Service, closing func() error, err 
 	}
 	s = service.New(service.Options{
 		Runner: runner, Policy: p, Version: "test", Commands: true,
+		OpenSession: func(ctx context.Context, o run.SessionOptions) (service.Session, error) {
+			made, err := runner.OpenSession(ctx, o)
+			if err != nil {
+				return nil, err // not an interface that holds a nil pointer
+			}
+			return made, nil
+		},
 	})
 	return s, func() error { return errors.Join(s.Close(), runner.Close()) }, nil
 }

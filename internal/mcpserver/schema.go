@@ -1,6 +1,9 @@
 package mcpserver
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"regexp"
+)
 
 // schema is the part of JSON Schema that every client understands: one type each, no
 // references and no unions.
@@ -19,6 +22,10 @@ type schema struct {
 	Additional *bool `json:"additionalProperties,omitempty"`
 
 	unit string // of a number, for error messages
+	// form is what a text must look like; nil means that any text is allowed. It is not sent,
+	// because the description has it in words.
+	form      *regexp.Regexp
+	formWords string
 }
 
 // raw encodes the schema for the SDK.

@@ -43,7 +43,7 @@ type Server struct {
 	mu      sync.Mutex
 	callers map[string]*frontend // by the caller's name
 	calls   calls
-	closing sync.WaitGroup // sessions of replaced frontends
+	closing sync.WaitGroup // sessions of replaced frontends and of connections that have ended
 }
 
 // New returns a server for a service. The caller closes the service when the server no
@@ -65,6 +65,10 @@ type frontend struct {
 	// tag is the prefix of the ids of this frontend's sessions. A caller cannot use the
 	// session of another caller, or one that began before its own ceiling changed.
 	tag string
+
+	mu     sync.Mutex
+	named  map[*mcp.ServerSession]*namedSessions // by connection, nil for the token
+	closed bool
 }
 
 // frontendOf returns the frontend of a caller. It makes a new one if the caller changed.
@@ -108,10 +112,11 @@ func (d *frontend) close(now bool) {
 			d.server.Logger.Debug("a session ended", "error", err)
 		}
 	}
+	d.closeSessions()
 }
 
 func (s *Server) newFrontend(who token.Caller) *frontend {
-	d := &frontend{server: s, who: who, info: s.Service.Info(who), tag: rand.Text()[:8]}
+	d := &frontend{server: s, who: who, info: s.Service.Info(who), tag: rand.Text()[:8], named: map[*mcp.ServerSession]*namedSessions{}}
 	d.info.Commands = d.info.Commands && s.Commands
 	d.mcp = mcp.NewServer(
 		&mcp.Implementation{Name: "cordon", Title: "cordon: runs untrusted code behind walls", Version: s.Version},
@@ -153,7 +158,9 @@ func declaredOnly(next mcp.MethodHandler) mcp.MethodHandler {
 // run. It writes only protocol messages to out.
 func (s *Server) ServeStdio(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error {
 	// The SDK cancels calls when the connection ends; withClient cancels them with ctx, too.
-	err := s.frontendOf(token.Local).mcp.Run(withClient(ctx, ctx), &stdio{in: in, out: out, answers: s.Service.Answers})
+	d := s.frontendOf(token.Local)
+	err := d.mcp.Run(withClient(ctx, ctx), &stdio{in: in, out: out, answers: s.Service.Answers})
+	d.closeEnded()
 	if ctx.Err() != nil || errors.Is(err, io.EOF) {
 		return nil
 	}

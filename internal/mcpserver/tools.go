@@ -29,16 +29,17 @@ type annotations struct{ readOnly, destructive, idempotent, openWorld bool }
 // toolsOf returns the tools of a frontend.
 func toolsOf(d *frontend) []tool {
 	i := d.info
-	reaches := len(i.Hosts) > 0
+	reaches, keeps := len(i.Hosts) > 0, d.hasSessions()
 	tools := []tool{
 		{
 			name:  "run_python",
 			title: "Run Python in a sandbox",
 			description: "Run a Python script in a fresh sandbox and get what it printed. " + sandboxWords(i, d.reads()) +
-				" Nothing is kept between calls. A value assigned to `result` comes back, if JSON can hold it.",
-			input: pythonInput(i), output: runOutput(),
-			// A script's /tmp is deleted after the run, so without hosts it can change nothing.
-			hints: annotations{readOnly: !reaches, destructive: reaches, idempotent: !reaches, openWorld: reaches},
+				" " + keptWords(i, keeps) + " A value assigned to `result` comes back, if JSON can hold it.",
+			input: pythonInput(i, keeps), output: runOutput(keeps),
+			// A script's /tmp is deleted after the run, so without hosts it can change nothing
+			// but its own session.
+			hints: annotations{readOnly: !reaches, destructive: reaches, idempotent: !reaches && !keeps, openWorld: reaches},
 			call:  d.runPython,
 		},
 		{
@@ -71,7 +72,7 @@ func toolsOf(d *frontend) []tool {
 				"command": {Type: "array", Items: &schema{Type: "string"}, MinItems: 1, Description: `the program and its arguments, such as ["ls", "-l"]`},
 				"stdin":   describedText("what the program reads from standard input"),
 			}), "command"),
-			output: runOutput(),
+			output: runOutput(false),
 			hints:  annotations{destructive: true, openWorld: reaches},
 			call:   d.runCommand,
 		})
@@ -86,13 +87,23 @@ func argumentsSchema(properties map[string]schema, required ...string) schema {
 	return s
 }
 
-func pythonInput(i service.Info) schema {
-	return argumentsSchema(withLimits(i, policy.GuestScript, map[string]schema{
+// pythonInput returns the arguments of run_python, with a session if it keeps state.
+func pythonInput(i service.Info, keeps bool) schema {
+	properties := withLimits(i, policy.GuestScript, map[string]schema{
 		"code":      describedText("the Python source to run"),
 		"stdin":     describedText("what the script reads from standard input"),
 		"variables": listOf(schema{Type: "string"}, "names of global variables to show after the run"),
-	}), "code")
+	})
+	if keeps {
+		session := describedText("a name that you choose, such as main: calls with the same name share their state (" + sessionNameWords + ")")
+		session.form, session.formWords = sessionName, sessionNameWords
+		properties["session"] = session
+	}
+	return argumentsSchema(properties, "code")
 }
+
+// hasSessions reports whether run_python can keep state.
+func (d *frontend) hasSessions() bool { return d.server.Service.Options.OpenSession != nil }
 
 // withLimits adds the limits that an agent may set for this kind of guest.
 func withLimits(i service.Info, guest policy.Guest, properties map[string]schema) map[string]schema {
@@ -129,9 +140,9 @@ func (d *frontend) addTools() {
 	}
 }
 
-// runOutput returns the output schema of run_python and run_command.
-func runOutput() schema {
-	return object(map[string]schema{
+// runOutput returns the output schema of run_python, which may have steps, and run_command.
+func runOutput(steps bool) schema {
+	properties := map[string]schema{
 		"status":      describedText("ok, or error if the code failed"),
 		"outcome":     describedText("how it ended, such as succeeded, raised, timed_out or out_of_memory"),
 		"stdout":      describedText("what it printed"),
@@ -155,7 +166,26 @@ func runOutput() schema {
 		}), "attempts that the sandbox blocked"),
 		"usage": usageOutput(),
 		"tier":  describedText("the kind of isolation that it ran in"),
-	}, "status", "outcome", "stdout", "stderr", "return_code", "variables", "error", "violations")
+	}
+	if steps {
+		properties["step"] = stepOutput()
+	}
+	return object(properties, "status", "outcome", "stdout", "stderr", "return_code", "variables", "error", "violations")
+}
+
+// stepOutput returns the schema of what a step of a session has in addition.
+func stepOutput() schema {
+	step := object(map[string]schema{
+		"number":   integer("counts the steps of the session, from 1"),
+		"survived": flag("the session goes on with its state"),
+		"display": listOf(object(map[string]schema{
+			"forms": {Type: "object", Description: "its text, by MIME type; images are only in the content"},
+			"value": flag("it is the value of the last expression"),
+		}, "forms"), "what the code displayed, in order"),
+		"display_omitted": integer("how many objects are left out"),
+	}, "number", "survived", "display")
+	step.Description = "only with a session"
+	return step
 }
 
 // usageOutput returns the schema of what a run used, with the names of the limits.
@@ -196,13 +226,14 @@ func infoOutput() schema {
 		"modules":    listOf(schema{Type: "string"}, "what a restricted script may import"),
 		"hosts":      listOf(schema{Type: "string"}, "where code may connect to"),
 		"commands":   flag("run_command is there"),
+		"sessions":   flag("run_python takes a session"),
 		"tier":       describedText("the kind of isolation"),
 		"walls":      {Type: "object", Description: "what stands between the code and the host, each with its state"},
 		"version":    describedText("of cordon"),
 		"tiers":      listOf(schema{Type: "string"}, "the tiers that work here"),
 		"python":     describedText("the version that scripts run with"),
 		"packages":   listOf(schema{Type: "string"}, "what is installed beside it, with versions"),
-	}, "limits", "maxima", "restricted", "modules", "hosts", "commands", "tier", "version")
+	}, "limits", "maxima", "restricted", "modules", "hosts", "commands", "sessions", "tier", "version")
 }
 
 // instructions tells a model what the server is for.
@@ -221,6 +252,18 @@ func sandboxWords(i service.Info, reads []string) string {
 	}
 	return fmt.Sprintf("Limits: %v and %v of memory. %s %s; /tmp is its own.%s",
 		i.Limits.WallTime, i.Limits.Memory, hostWords(i), files, restrictedWords(i))
+}
+
+// keptWords says what stays from one call to the next.
+func keptWords(i service.Info, keeps bool) string {
+	if !keeps {
+		return "Nothing is kept between calls."
+	}
+	words := "Nothing is kept between calls, except in a session: calls that name the same one share variables, imports, functions and /tmp."
+	if !i.Restricted {
+		words += " In a session, the value of the last expression is shown, and so are plots and images."
+	}
+	return words
 }
 
 func hostWords(i service.Info) string {

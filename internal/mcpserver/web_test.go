@@ -28,8 +28,10 @@ const (
 )
 
 // newestLine is a call with the metadata that the newest revision requires.
-func newestLine(id int, code string) string {
-	return strings.Replace(callLine(id, code), `"params":{`, `"params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"a client","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}},`, 1)
+func newestLine(id int, code string) string { return newestOf(callLine(id, code)) }
+
+func newestOf(line string) string {
+	return strings.Replace(line, `"params":{`, `"params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"a client","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}},`, 1)
 }
 
 // web is a minimal HTTP client.
