@@ -41,6 +41,9 @@ func runLines(ctx context.Context, opts runOptions, in io.Reader, out io.Writer)
 	return jsonlines.Serve(ctx, in, &tap{ctx: ctx, to: out}, jsonlines.Options{
 		Runner: runner, Fixed: fixed, Concurrent: atOnce,
 		OpenHook: func(ctx context.Context, h run.HookSpec) (openhooks.Hook, error) { return runner.OpenHook(ctx, h) },
+		OpenSession: func(ctx context.Context, o run.SessionOptions) (jsonlines.Session, error) {
+			return runner.OpenSession(ctx, o)
+		},
 	})
 }
 

@@ -10,5 +10,16 @@
 //	{"id": "e", "close": "1"}                      →  {"v": 1, "id": "e", "status": "ok"}
 //	{"cancel": "a"}                                →  no answer; the answer to line a says canceled
 //
+// A session keeps its globals from one step to the next:
+//
+//	{"id": "f", "session": {"restricted": true}}               →  {"v": 1, "id": "f", "status": "ok", "session": "s1"}
+//	{"id": "g", "step": {"session": "s1", "script": "x = 1"}}  →  a run.Result with "step"
+//	{"interrupt": "s1"}                                        →  no answer; the answer to its running step says canceled
+//	{"id": "h", "close": "s1"}                                 →  {"v": 1, "id": "h", "status": "ok"}
+//
+// Steps of one session run in the order of their lines. A cancel of a step interrupts it, too.
+// A close cancels the steps that have no answer yet. Sessions that are open at the end of the
+// input are closed.
+//
 // A line that gives no Result is answered with a [Failure].
 package jsonlines

@@ -37,6 +37,15 @@ func (f Fixed) bind(req *run.Request) error {
 	return repeat("on_output_limit", f.OnOutputLimit, &req.OnOutputLimit)
 }
 
+// bindSession puts them into the options of a session.
+func (f Fixed) bindSession(o *run.SessionOptions) error {
+	o.Restricted = o.Restricted || f.Restricted
+	if err := repeat("tier", f.Tier, &o.Tier); err != nil {
+		return err
+	}
+	return repeat("trust", f.Trust, &o.Trust)
+}
+
 func repeat[T ~string](name string, fixed T, field *T) error {
 	switch {
 	case fixed == "" || *field == fixed:

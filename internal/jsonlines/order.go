@@ -12,12 +12,18 @@ import (
 // order is the content of a line: the fields of a run, or one of the other orders.
 type order struct {
 	jsonform.Request
-	Check  json.RawMessage `json:"check,omitempty"` // a run.Check
-	Hook   json.RawMessage `json:"hook,omitempty"`  // a run.HookSpec, to be opened
-	Call   *hookCall       `json:"call,omitempty"`
-	Close  string          `json:"close,omitempty"`  // the id of a hook
-	Cancel string          `json:"cancel,omitempty"` // the id of a line
-	Brief  bool            `json:"brief,omitempty"`  // leave usage, traffic, modules and enforcement out of the answer
+	Check json.RawMessage `json:"check,omitempty"` // a run.Check
+	Hook  json.RawMessage `json:"hook,omitempty"`  // a run.HookSpec, to be opened
+	Call  *hookCall       `json:"call,omitempty"`
+	// Session has a run.SessionOptions, and opens a session. Step has a step of an open one.
+	Session   json.RawMessage `json:"session,omitempty"`
+	Step      json.RawMessage `json:"step,omitempty"`
+	Interrupt string          `json:"interrupt,omitempty"` // the id of a session
+	Close     string          `json:"close,omitempty"`     // the id of a hook or session
+	Cancel    string          `json:"cancel,omitempty"`    // the id of a line
+	Brief     bool            `json:"brief,omitempty"`     // leave usage, traffic, modules and enforcement out of the answer
+
+	step *step // parsed; nil for other orders
 }
 
 // hookCall is one call of an open hook.
@@ -32,13 +38,24 @@ func parseOrder(text []byte) (order, error) {
 		return order{}, err
 	}
 	asked := 0
-	for _, is := range []bool{o.isRun(), o.Check != nil, o.Hook != nil, o.Call != nil, o.Close != "", o.Cancel != ""} {
+	for _, is := range []bool{
+		o.isRun(), o.Check != nil, o.Hook != nil, o.Call != nil, o.Session != nil, o.Step != nil, o.Interrupt != "", o.Close != "", o.Cancel != "",
+	} {
 		if is {
 			asked++
 		}
 	}
 	if asked > 1 {
-		return order{}, run.Errorf(run.Invalid, "request: a line asks for one thing: a run (script or command), check, hook, call, close or cancel")
+		return order{}, run.Errorf(run.Invalid, "request: a line asks for one thing: a run (script or command), check, hook, call, session, step, interrupt, close or cancel")
+	}
+	switch {
+	case o.Session != nil:
+		return o, o.standsAlone("session")
+	case o.Step != nil:
+		if err := o.standsAlone("step"); err != nil {
+			return order{}, err
+		}
+		return o, o.parseStep()
 	}
 	return o, nil
 }
@@ -54,11 +71,12 @@ func (o order) id() json.RawMessage {
 
 func (o order) isRun() bool { return o.Script != "" || len(o.Command) > 0 }
 
-// openAnswer is the answer for a hook that can be called.
+// openAnswer is the answer for a hook that can be called, or a session that can run steps.
 type openAnswer struct {
-	ID     string     `json:"id"`
-	Status run.Status `json:"status"`
-	Hook   string     `json:"hook,omitempty"`
+	ID      string     `json:"id"`
+	Status  run.Status `json:"status"`
+	Hook    string     `json:"hook,omitempty"`
+	Session string     `json:"session,omitempty"`
 }
 
 // checked is the answer for a check.
@@ -69,16 +87,20 @@ type checked struct {
 }
 
 // do carries out an order and returns its answer.
-func (s *server) do(ctx context.Context, o order) any {
-	answer, err := s.try(ctx, o)
+func (s *server) do(j *job) any {
+	err := j.waitForTurn()
+	var answer any
+	if err == nil {
+		answer, err = s.try(j.ctx, j.order)
+	}
 	if err == nil {
 		return answer
 	}
-	if ctx.Err() != nil {
+	if j.ctx.Err() != nil && run.ClassOf(err) != run.Gone {
 		// It was canceled before it got its turn.
-		err = run.Wrap(run.Closed, context.Cause(ctx))
+		err = run.Wrap(run.Closed, context.Cause(j.ctx))
 	}
-	return failed(o.id(), err)
+	return failed(j.order.id(), err)
 }
 
 func (s *server) try(ctx context.Context, o order) (any, error) {
@@ -92,8 +114,12 @@ func (s *server) try(ctx context.Context, o order) (any, error) {
 		return s.openHook(ctx, o)
 	case o.Call != nil:
 		return s.callHook(ctx, o)
+	case o.Session != nil:
+		return s.openSession(ctx, o)
+	case o.step != nil:
+		return s.runStep(ctx, o)
 	case o.Close != "":
-		return openAnswer{ID: o.ID, Status: run.StatusOK}, s.hooks.CloseOne(owner, o.Close)
+		return openAnswer{ID: o.ID, Status: run.StatusOK}, s.close(o.Close)
 	}
 	req := o.Run()
 	if err := s.Fixed.bind(&req); err != nil {
@@ -133,7 +159,7 @@ func (s *server) openHook(ctx context.Context, o order) (any, error) {
 		s.hooks.Release(owner)
 		return nil, err
 	}
-	return openAnswer{o.ID, run.StatusOK, s.hooks.Add(owner, h.Script, made)}, nil
+	return openAnswer{ID: o.ID, Status: run.StatusOK, Hook: s.hooks.Add(owner, h.Script, made)}, nil
 }
 
 func (s *server) callHook(ctx context.Context, o order) (any, error) {

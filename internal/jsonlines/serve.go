@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/cordon-sandbox/cordon/internal/jsonform"
+	"github.com/cordon-sandbox/cordon/internal/opened"
 	"github.com/cordon-sandbox/cordon/internal/openhooks"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -54,28 +55,30 @@ type Runner interface {
 
 // Options are the parts of the frontend.
 type Options struct {
-	Runner     Runner
-	OpenHook   func(ctx context.Context, h run.HookSpec) (openhooks.Hook, error)
-	Fixed      Fixed
-	Concurrent int // lines that are answered at the same time
+	Runner      Runner
+	OpenHook    func(ctx context.Context, h run.HookSpec) (openhooks.Hook, error)
+	OpenSession func(ctx context.Context, o run.SessionOptions) (Session, error)
+	Fixed       Fixed
+	Concurrent  int // lines that are answered at the same time
 }
 
 // Serve answers each line of in with a line of out, in the order in which they are done.
 // It returns when each line has its answer, or ctx ends.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	s := &server{
-		Options: o, out: out, hooks: newHooks(),
-		queue: make(chan *job, maxWaiting), slots: make(chan struct{}, o.Concurrent), known: map[string]*job{},
+		Options: o, out: out, hooks: newHooks(), sessions: newSessions(),
+		queue: make(chan *job, maxWaiting), slots: make(chan struct{}, o.Concurrent), known: map[string]*job{}, steps: map[string][]*job{},
 	}
 	s.room = sync.NewCond(&s.mu)
 	err := s.serve(ctx, in)
-	return errors.Join(err, s.hooks.Close())
+	return errors.Join(err, s.hooks.Close(), s.sessions.Close())
 }
 
 // server answers lines.
 type server struct {
 	Options
-	hooks *openhooks.Table
+	hooks    *openhooks.Table
+	sessions *opened.Table[Session]
 
 	writing sync.Mutex
 	out     io.Writer
@@ -92,15 +95,18 @@ type server struct {
 	// unsent is the size of the answers that wait to be written.
 	unsent int64
 	known  map[string]*job
-	over   bool // no further job may start
+	steps  map[string][]*job // by session: what is not answered yet, in the order of the lines
+	over   bool              // no further job may start
 }
 
 // job is a line that needs an answer.
 type job struct {
 	ctx    context.Context
-	cancel context.CancelFunc
+	cancel context.CancelCauseFunc
 	order  order
 	size   int
+	after  chan struct{} // closed when the step before is done; nil if there is none
+	done   chan struct{} // closed when this step is; nil for other orders
 }
 
 // serve returns when every line has its answer, or when ctx ends. It does not wait for the
@@ -169,7 +175,8 @@ func (s *server) finishBeside(j *job, more bool, readOn func()) bool {
 	return !late.Stop()
 }
 
-// take queues a line, or returns a job that has its turn already. A cancel needs no turn.
+// take queues a line, or returns a job that has its turn already. A cancel and an interrupt
+// need no turn.
 func (s *server) take(ctx context.Context, l line) *job {
 	o, err := l.order()
 	if err != nil {
@@ -180,6 +187,11 @@ func (s *server) take(ctx context.Context, l line) *job {
 		s.cancel(o.Cancel)
 		return nil
 	}
+	if o.Interrupt != "" {
+		s.interrupt(o.Interrupt)
+		return nil
+	}
+	s.endSteps(o.Close)
 	j := s.enter(ctx, o, len(l.text))
 	// Take a free slot directly if no line waits.
 	if s.waiting.Load() == 0 && ctx.Err() == nil {
@@ -220,7 +232,7 @@ func (s *server) begin() bool {
 // finish answers a job.
 func (s *server) finish(j *job) {
 	defer s.under.Done()
-	answer := s.do(j.ctx, j.order)
+	answer := s.do(j)
 	s.leave(j)
 	release := s.hold(answer)
 	<-s.slots
@@ -261,7 +273,7 @@ func (s *server) turnAway() {
 			if !more {
 				return
 			}
-			s.answer(j.order, s.do(j.ctx, j.order))
+			s.answer(j.order, s.do(j))
 		default:
 			return
 		}
@@ -271,7 +283,7 @@ func (s *server) turnAway() {
 // enter waits until a line fits into maxWaitingBytes, and registers it for cancel.
 func (s *server) enter(ctx context.Context, o order, size int) *job {
 	j := &job{order: o, size: size}
-	j.ctx, j.cancel = context.WithCancel(ctx)
+	j.ctx, j.cancel = context.WithCancelCause(ctx)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for s.bytes > 0 && s.bytes+size > maxWaitingBytes {
@@ -281,13 +293,15 @@ func (s *server) enter(ctx context.Context, o order, size int) *job {
 	if o.ID != "" {
 		s.known[o.ID] = j
 	}
+	s.follow(j)
 	return j
 }
 
 func (s *server) leave(j *job) {
-	j.cancel()
+	j.cancel(nil)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.doneWith(j)
 	s.bytes -= j.size
 	s.room.Broadcast()
 	if s.known[j.order.ID] == j {
@@ -296,12 +310,12 @@ func (s *server) leave(j *job) {
 }
 
 // cancel cancels the line with this id, which still gets its answer. An unknown id was
-// answered before.
+// answered before. A close is not canceled: what it closes would stay open, unused.
 func (s *server) cancel(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if j := s.known[id]; j != nil {
-		j.cancel()
+	if j := s.known[id]; j != nil && j.order.Close == "" {
+		j.cancel(nil)
 	}
 }
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         ConnectionLost,
         CordonError,
         Forbidden,
+        Gone,
         InvalidRequest,
         NotFound,
         Refused,
@@ -30,9 +31,10 @@ if TYPE_CHECKING:
         Unsupported,
     )
     from ._execute import ExecutionResult, aexecute, execute
-    from ._result import Enforcement, Finding, GuestException, ModuleUse, Result, Usage, Violation, WallStatus
+    from ._result import Display, Enforcement, Finding, GuestException, ModuleUse, Result, Step, Usage, Violation, WallStatus
     from ._sandbox import Hook, Sandbox, acheck, arun, check, connect, hook, run
     from ._scripts import SubprocessSandbox, arun_mod_hook, create_sandbox, run_mod_hook
+    from ._session import Session
 
 __version__ = "0.1.0"
 
@@ -41,13 +43,14 @@ __version__ = "0.1.0"
 _MODULES = {
     "_backend": {"SandboxConfig", "SubprocessSandboxBackend"},
     "_errors": {
-        "Busy", "Closed", "ConnectionLost", "CordonError", "Forbidden", "InvalidRequest", "NotFound", "Refused", "SandboxError",
+        "Busy", "Closed", "ConnectionLost", "CordonError", "Forbidden", "Gone", "InvalidRequest", "NotFound", "Refused", "SandboxError",
         "Unknown", "Unreadable", "Unsupported",
     },
     "_execute": {"ExecutionResult", "aexecute", "execute"},
-    "_result": {"Enforcement", "Finding", "GuestException", "ModuleUse", "Result", "Usage", "Violation", "WallStatus"},
+    "_result": {"Display", "Enforcement", "Finding", "GuestException", "ModuleUse", "Result", "Step", "Usage", "Violation", "WallStatus"},
     "_sandbox": {"Hook", "Sandbox", "acheck", "arun", "check", "connect", "hook", "run"},
     "_scripts": {"SubprocessSandbox", "arun_mod_hook", "create_sandbox", "run_mod_hook"},
+    "_session": {"Session"},
 }
 
 
@@ -69,10 +72,12 @@ __all__ = [
     "Closed",
     "ConnectionLost",
     "CordonError",
+    "Display",
     "Enforcement",
     "ExecutionResult",
     "Finding",
     "Forbidden",
+    "Gone",
     "GuestException",
     "Hook",
     "InvalidRequest",
@@ -83,6 +88,8 @@ __all__ = [
     "Sandbox",
     "SandboxConfig",
     "SandboxError",
+    "Session",
+    "Step",
     "SubprocessSandbox",
     "SubprocessSandboxBackend",
     "Unknown",

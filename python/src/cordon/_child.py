@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from typing import Dict, List, Optional, Set
 
     from ._hooks import Hooks
+    from ._session import ChildSession
 
 # What each answer begins with: the version of its form, and its id.
 _BEGINNING = b'{"v":1,"id":"'
@@ -124,6 +125,8 @@ class Child:
         self._useful = False  # it has answered
 
         self._hooks: Optional[Hooks] = None
+        #: Sessions that nobody uses any more, to be closed.
+        self.dropped: List[ChildSession] = []
 
         self._loops = Slot()  # the thread that reads for loops
         self._outbox: queue.SimpleQueue[Optional[bytes]]  # once there are threads
@@ -148,6 +151,11 @@ class Child:
     @property
     def alive(self) -> bool:
         return self._end is None
+
+    @property
+    def end(self) -> Optional[CordonError]:
+        """Why it has ended, if it has."""
+        return self._end
 
     def raise_if_useless(self) -> None:
         """Raises the error that ended this child, if it never answered: another would fail in
@@ -189,6 +197,13 @@ class Child:
             raise slot.error
         assert slot.answer is not None
         return slot.answer
+
+    def send(self, line: bytes) -> None:
+        """Sends a short line that has no answer. A dead child gets none."""
+        try:
+            self._send(line)
+        except (NothingSent, CordonError):
+            pass
 
     @staticmethod
     def _line(slot: Slot, body: str) -> bytes:

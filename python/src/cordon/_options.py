@@ -31,6 +31,19 @@ class RunOptions(ToolOptions, total=False):
     name: Optional[str]
 
 
+class SessionOptions(TypedDict, total=False):
+    """The keywords of :meth:`Sandbox.session`."""
+
+    restricted: bool
+    timeout: Optional[_units.Seconds]
+    cpu_time: Optional[_units.Seconds]
+    memory: Optional[_units.Size]
+    output: Optional[_units.Size]
+    limits: Optional[Mapping[str, Any]]
+    tier: Optional[str]
+    trust: Optional[str]
+
+
 class HookOptions(TypedDict, total=False):
     """The keywords of :meth:`Sandbox.hook`."""
 

@@ -114,6 +114,98 @@ class Enforcement(Record):
         return any(wall in self.walls and self.walls[wall].state == "enforced" for wall in walls)
 
 
+class Display(Record):
+    """An object that a step displayed, in all forms that it has. All of it is the guest's word.
+
+    Jupyter shows its text and pictures. HTML and SVG are shown in a frame without scripts and
+    without network, because they would otherwise act for the person who looks at them.
+    """
+
+    #: A text for each MIME type; base64 for types that are not text.
+    forms: Dict[str, str]
+    #: Whether it is the value of the step's last expression.
+    value: bool = False
+
+    @property
+    def text(self) -> Optional[str]:
+        """Its text/plain."""
+        return self.forms.get("text/plain")
+
+    @property
+    def html(self) -> Optional[str]:
+        """Its text/html as the guest wrote it: do not show it where scripts can run."""
+        return self.forms.get("text/html")
+
+    @property
+    def png(self) -> Optional[bytes]:
+        """Its image/png."""
+        return self.data("image/png")
+
+    def data(self, kind: str) -> Optional[bytes]:
+        """Returns a form as bytes, text as UTF-8; None if it has no such form."""
+        form = self.forms.get(kind)
+        if form is None or kind.startswith("text/") or kind.endswith(("+xml", "json")):
+            return None if form is None else form.encode("utf-8", "replace")
+        from base64 import b64decode
+
+        try:
+            return b64decode(form, validate=True)
+        except ValueError as problem:
+            raise CordonError(f"{kind} is not base64: {problem}") from None
+
+    def _repr_png_(self) -> Optional[bytes]:
+        return self.png
+
+    def _repr_html_(self) -> Optional[str]:
+        source = self.html or self.forms.get("image/svg+xml")
+        return None if source is None else _FRAME % _escaped(_NO_NETWORK + source)
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> Dict[str, str]:
+        bundle = {kind: self.forms[kind] for kind in _HARMLESS if kind in self.forms}
+        html = None if any(kind.startswith("image/") for kind in bundle) and not self.html else self._repr_html_()
+        if html is not None:
+            bundle["text/html"] = html
+        return bundle or {"text/plain": repr(self)}
+
+    @classmethod
+    def _of(cls, raw: Mapping[str, Any]) -> Display:
+        forms = {str(kind): str(form) for kind, form in raw["forms"].items()}
+        return cls(forms, raw.get("value") is True)
+
+    def __repr__(self) -> str:
+        others = [kind for kind in self.forms if kind != "text/plain"]
+        shown = [] if self.text is None else [_short(self.text)]
+        return f"<Display {', '.join(shown + others)}>"
+
+
+# What Jupyter can show as it is, whoever wrote it.
+_HARMLESS = ("text/plain", "image/png", "image/jpeg", "image/gif", "image/webp")
+# The frame has no script, form, plugin or network, and another origin than the page.
+_FRAME = '<iframe sandbox="" srcdoc="%s" style="border:0;width:100%%;height:24em;resize:vertical;background:#fff"></iframe>'
+_NO_NETWORK = "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:\">"
+
+
+def _escaped(html: str) -> str:
+    return html.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+class Step(Record):
+    """What the Result of a session's step has in addition to that of a run."""
+
+    #: Counts the steps of the session, from 1.
+    number: int
+    #: Whether the session goes on.
+    survived: bool
+    #: What the step displayed, in order.
+    display: List[Display] = []
+    #: How many objects it displayed above the bounds.
+    display_omitted: int = 0
+
+    @classmethod
+    def _of(cls, raw: Mapping[str, Any]) -> Step:
+        return cls._known({**raw, "display": [Display._of(d) for d in raw["display"]]})
+
+
 class Result(Record):
     """How a guest ended, and what it left.
 
@@ -138,6 +230,8 @@ class Result(Record):
     violations: List[Violation]
     modules: List[ModuleUse]
     enforcement: Enforcement
+    #: For the step of a session; None for other runs.
+    step: Optional[Step]
     #: The Result as cordon gave it.
     raw: Dict[str, Any]
 
@@ -176,6 +270,21 @@ class Result(Record):
     @property
     def ok(self) -> bool:
         return self.status == "ok"
+
+    @property
+    def display(self) -> List[Display]:
+        """What the step of a session displayed, in order."""
+        return [] if self.step is None else self.step.display
+
+    @property
+    def shown(self) -> Optional[str]:
+        """The value of the step's last expression as text; None without one."""
+        return next((one.text for one in self.display if one.value), None)
+
+    @property
+    def png(self) -> Optional[bytes]:
+        """The first picture that the step displayed as image/png; None without one."""
+        return next((one.png for one in self.display if "image/png" in one.forms), None)
 
     def unwrap(self) -> Any:
         """Returns the guest's value, or raises SandboxError."""
@@ -216,6 +325,7 @@ _MADE_LATER: Dict[str, Callable[[Any], Any]] = {
         enforcement["violations_observed"],
         enforcement.get("third_party"),
     ),
+    "step": lambda step: Step._of(step) if step else None,
 }
 _AS_GIVEN = tuple(name for name in Result.__match_args__ if name not in (*_MADE_LATER, "value", "raw"))
 

@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from typing_extensions import TypeIs, Unpack  # type checkers carry it
 
     from ._hooks import HookSource
-    from ._options import HookOptions, RunOptions
+    from ._options import HookOptions, RunOptions, SessionOptions
     from ._result import Finding, Result
+    from ._session import Session
     from ._transport import Request, Transport
 
     #: A policy: the name of a preset, a file, or the contents of a file.
@@ -184,6 +185,12 @@ class Sandbox:
         from ._hooks import HookSource
 
         return Hook(self._transport, HookSource(_units.source(script), name, trust, tuple(sorted(merged.items()))))
+
+    def session(self, **options: Unpack[SessionOptions]) -> Session:
+        """Returns a session in this sandbox; the options are those of :class:`Session`."""
+        from ._session import Session
+
+        return Session(sandbox=self, **options)
 
     def close(self) -> None:
         """Releases the child, which ends with the last sandbox that shares it."""

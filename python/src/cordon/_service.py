@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
 import http.client
 import os
 import select
@@ -11,12 +12,13 @@ import weakref
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 from . import _json
-from ._errors import Busy, Closed, ConnectionLost, CordonError, Forbidden, InvalidRequest, NothingSent, Unknown
+from ._errors import Busy, Closed, ConnectionLost, CordonError, Forbidden, InvalidRequest, NothingSent, Unknown, Unsupported
 from ._hooks import Hooks, HookSource
 from ._locks import new_lock
+from ._session import Handle
 from ._transport import Transport, checked
 
 if TYPE_CHECKING:
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 _AT_ONCE = 64
 # How many of the last called hooks stay open: half of what a service allows a caller.
 _HOOKS = 16
-# How long to wait for a service to close a hook, in seconds. A run has its own limits.
+# How long to wait for a service to close a hook or session, in seconds. A run has its own limits.
 _CLOSE_TIMEOUT = 5.0
 # The error for a proxy's answer.
 _PROXY_STATUS = {401: Forbidden, 403: Forbidden, 407: Forbidden, 429: Busy, 502: ConnectionLost, 503: Busy, 504: ConnectionLost}
@@ -97,6 +99,8 @@ class Service(Transport):
         self._lock = new_lock()
         self._idle: List[http.client.HTTPConnection] = []
         self._hooks = Hooks(_HOOKS)
+        self._sessions: Dict[str, ServiceSession] = {}  # open ones
+        self.dropped: List[ServiceSession] = []  # those that nobody uses any more
         self._pool: Optional[ThreadPoolExecutor] = None
 
     # Connections
@@ -179,6 +183,33 @@ class Service(Transport):
             for handle in handles:
                 self._send("DELETE", f"/v1/hooks/{handle}", None, _Exchange(), _CLOSE_TIMEOUT)
 
+    def open_session(self, options: Dict[str, Any]) -> Handle:
+        return self._open_session(options, _Exchange())
+
+    def _open_session(self, options: Dict[str, Any], exchange: _Exchange) -> ServiceSession:
+        self._close_dropped()
+        try:
+            answer = self._post("/v1/sessions", options, exchange)
+        except Unknown:
+            raise Unsupported(f"{self._name} has no sessions: it needs a newer version of cordon") from None
+        session = ServiceSession(self, str(answer["session"]))
+        self._sessions[session.path] = session
+        return session
+
+    def _close_dropped(self) -> None:
+        while self.dropped:
+            self._close_session(self.dropped.pop())
+
+    def _close_session(self, session: ServiceSession) -> None:
+        """Closes a session that is still open."""
+        if self._sessions.pop(session.path, None) is not None:
+            with suppress(CordonError):  # the service closes idle sessions anyway
+                self._send("DELETE", session.path, None, _Exchange(), _CLOSE_TIMEOUT)
+
+    def close_sessions(self) -> None:
+        for session in list(self._sessions.values()):
+            self._close_session(session)
+
     def _post(self, path: str, body: Any, exchange: _Exchange) -> Answer:
         return self._answer(*self._send("POST", path, _json.write(body).encode("ascii"), exchange))
 
@@ -224,25 +255,31 @@ class Service(Transport):
     # For tasks: each request runs in a thread.
 
     async def ask_async(self, request: Request, brief: bool = False) -> Answer:
-        return await self._in_thread(self._ask, request)
+        answer: Answer = await self._in_thread(self._ask, request)
+        return answer
 
     async def call_async(self, hook: HookSource, call: Dict[str, Any], brief: bool = False) -> Answer:
-        return await self._in_thread(self._call, hook, call)
+        answer: Answer = await self._in_thread(self._call, hook, call)
+        return answer
 
-    async def _in_thread(self, work: Any, *args: Any) -> Answer:
+    async def open_session_async(self, options: Dict[str, Any]) -> Handle:
+        session: ServiceSession = await self._in_thread(self._open_session, options)
+        return session
+
+    async def _in_thread(self, work: Any, *args: Any) -> Any:
         with self._lock:
             if self._pool is None:
                 self._pool = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="cordon")
             pool = self._pool
         exchange = _Exchange()
         try:
-            answer: Answer = await asyncio.get_running_loop().run_in_executor(pool, work, *args, exchange)
-            return answer
+            return await asyncio.get_running_loop().run_in_executor(pool, work, *args, exchange)
         except asyncio.CancelledError:
             exchange.end()
             raise
 
     def close(self) -> None:
+        self.close_sessions()
         self._close_hooks(self._hooks.drop(len(self._hooks)))
         with self._lock:
             self._closed = True
@@ -252,6 +289,40 @@ class Service(Transport):
             connection.close()
         if pool is not None:
             pool.shutdown(wait=False)
+
+
+class ServiceSession(Handle):
+    """A session of a service."""
+
+    def __init__(self, service: Service, handle: str) -> None:
+        self._service, self.path = service, "/v1/sessions/" + quote(handle, safe="")
+
+    def step(self, request: Request) -> Answer:
+        return self._service._post(self.path + "/steps", request, _Exchange())
+
+    async def step_async(self, request: Request) -> Answer:
+        answer: Answer = await self._service._in_thread(self._service._post, self.path + "/steps", request)
+        return answer
+
+    def interrupt(self) -> None:
+        response, text = self._service._send("POST", self.path + "/interrupt", b"", _Exchange())
+        if response.status >= 400:
+            self._service._answer(response, text)
+
+    def close(self) -> None:
+        self._service._close_session(self)
+
+    async def close_async(self) -> None:
+        await self._service._in_thread(lambda _: self.close())
+
+    def forget(self) -> None:
+        self._service._sessions.pop(self.path, None)
+
+    def drop(self) -> None:
+        self._service.dropped.append(self)
+
+    def end(self) -> Optional[CordonError]:
+        return Closed("the sandbox of this session is closed") if self._service._closed else None
 
 
 def _usable(connection: http.client.HTTPConnection) -> bool:
@@ -266,6 +337,13 @@ def _usable(connection: http.client.HTTPConnection) -> bool:
 
 
 _instances: weakref.WeakSet[Service] = weakref.WeakSet()
+
+
+@atexit.register
+def _close_sessions() -> None:
+    """A service keeps idle sessions for a while; nobody can use those of this process any more."""
+    for service in list(_instances):
+        service.close_sessions()
 
 
 def _after_fork() -> None:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from typing import Any, Dict, List, Optional, Set, Tuple
 
     from ._hooks import HookSource
+    from ._session import ChildSession, Handle
 
     Request = Dict[str, Any]
     Answer = Dict[str, Any]
@@ -38,6 +39,12 @@ class Transport:
         raise NotImplementedError
 
     async def call_async(self, hook: HookSource, call: Dict[str, Any], brief: bool = False) -> Answer:
+        raise NotImplementedError
+
+    def open_session(self, options: Dict[str, Any]) -> Handle:
+        raise NotImplementedError
+
+    async def open_session_async(self, options: Dict[str, Any]) -> Handle:
         raise NotImplementedError
 
     #: Whether an empty script ran.
@@ -135,6 +142,30 @@ class Local(Transport):
             except Unknown:
                 child.hooks.forget(hook, handle)
 
+    def open_session(self, options: Dict[str, Any]) -> Handle:
+        from ._session import ChildSession, _quietly_close
+
+        while True:
+            child = self.child()
+            for unused in _dropped(child):
+                _quietly_close(unused)
+            try:
+                return ChildSession(child, str(checked(_read(child.ask(_body({"session": options}))))["session"]))
+            except NothingSent:
+                child.raise_if_useless()
+
+    async def open_session_async(self, options: Dict[str, Any]) -> Handle:
+        from ._session import ChildSession, _quietly_close_async
+
+        while True:
+            child = await self._child_async()
+            for unused in _dropped(child):
+                await _quietly_close_async(unused)
+            try:
+                return ChildSession(child, str(checked(_read(await child.ask_async(_body({"session": options}))))["session"]))
+            except NothingSent:
+                child.raise_if_useless()
+
     def close(self) -> None:
         _instances.discard(self)
         with self._lock:
@@ -158,6 +189,14 @@ def _open(child: Child, hook: HookSource) -> str:
 async def _open_async(child: Child, hook: HookSource) -> str:
     child.hooks.spare()
     return str(checked(_read(await child.ask_async(_body(hook.request()))))["hook"])
+
+
+def _dropped(child: Child) -> List[ChildSession]:
+    """Returns the sessions that nobody uses any more."""
+    found = []
+    while child.dropped:
+        found.append(child.dropped.pop())
+    return found
 
 
 # _json, imported with the first request while the child starts. An import statement in a

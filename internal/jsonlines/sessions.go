@@ -1,0 +1,210 @@
+package jsonlines
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+
+	"github.com/cordon-sandbox/cordon/internal/jsonform"
+	"github.com/cordon-sandbox/cordon/internal/opened"
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// maxSessions bounds the open sessions: each keeps an interpreter. One more is refused as
+// busy, because closing another one would lose its state.
+const maxSessions = 32
+
+// The answers to steps that were canceled before they began.
+var (
+	errInterrupted   = errors.New("the step was interrupted before it began")
+	errSessionClosed = errors.New("the session was closed before this step began")
+)
+
+// Session is what the frontend needs of a *cordon.Session.
+type Session interface {
+	Run(ctx context.Context, req run.Request) (run.Result, error)
+	Close() error
+}
+
+// newSessions returns a table whose ids are an s and a small number: those of hooks are
+// numbers.
+func newSessions() *opened.Table[Session] {
+	var made atomic.Uint64
+	return opened.NewTable[Session](opened.Options{
+		Kind: "session", PerOwner: maxSessions, Remember: true, NewID: func() string { return "s" + strconv.FormatUint(made.Add(1), 10) },
+	})
+}
+
+// step is one step of an open session.
+type step struct {
+	Session string `json:"session"`
+	jsonform.Request
+}
+
+// parseStep parses the step of an order.
+func (o *order) parseStep() error {
+	o.step = &step{}
+	if err := jsonform.ParseObject(o.Step, o.step); err != nil {
+		return err
+	}
+	o.Step = nil // a context can be large
+	switch {
+	case o.step.Session == "":
+		return wrongField("session", "is missing: write the id of an open session")
+	case o.step.ID != "":
+		return wrongField("id", "belongs to the line: write it beside step")
+	}
+	o.step.ID = o.ID
+	return nil
+}
+
+// standsAlone refuses fields of a run beside the order to open a session or to run a step,
+// because they would have no effect there.
+func (o *order) standsAlone(inside string) error {
+	beside := o.Request
+	beside.ID = ""
+	if reflect.ValueOf(beside).IsZero() {
+		return nil
+	}
+	return wrongField(inside, "has fields of a run beside it: write them inside")
+}
+
+func wrongField(field, words string) error {
+	return run.Errorf(run.Invalid, "request: %w", &policy.FieldError{Field: field, Err: errors.New(words)})
+}
+
+// session returns the id of the session whose steps and end an order is part of, or "".
+func (o *order) session() string {
+	switch {
+	case o.step != nil:
+		return o.step.Session
+	case isSession(o.Close):
+		return o.Close
+	}
+	return ""
+}
+
+// follow makes a job wait for the earlier steps of its session. The caller holds the mutex.
+func (s *server) follow(j *job) {
+	id := j.order.session()
+	if id == "" {
+		return
+	}
+	j.done = make(chan struct{})
+	if earlier := s.steps[id]; len(earlier) > 0 {
+		j.after = earlier[len(earlier)-1].done
+	}
+	s.steps[id] = append(s.steps[id], j)
+}
+
+// doneWith lets the next step of the same session begin. The caller holds the mutex.
+func (s *server) doneWith(j *job) {
+	id := j.order.session()
+	if id == "" {
+		return
+	}
+	close(j.done)
+	s.steps[id] = slices.DeleteFunc(s.steps[id], func(other *job) bool { return other == j })
+	if len(s.steps[id]) == 0 {
+		delete(s.steps, id)
+	}
+}
+
+// waitForTurn waits for the earlier steps of the same session: steps run in the order of their
+// lines.
+func (j *job) waitForTurn() error {
+	if j.after == nil {
+		return nil
+	}
+	select {
+	case <-j.after:
+		return nil
+	case <-j.ctx.Done():
+		return j.ctx.Err()
+	}
+}
+
+// interrupt cancels the first step of a session that has no answer yet. Without one, it does
+// nothing.
+func (s *server) interrupt(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if steps := s.steps[id]; len(steps) > 0 && steps[0].order.step != nil {
+		steps[0].cancel(errInterrupted)
+	}
+}
+
+// endSteps cancels all steps of a session that is about to be closed.
+func (s *server) endSteps(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, j := range s.steps[id] {
+		if j.order.step != nil {
+			j.cancel(errSessionClosed)
+		}
+	}
+}
+
+func (s *server) openSession(ctx context.Context, o order) (any, error) {
+	var options run.SessionOptions
+	if err := jsonform.ParseObject(o.Session, &options); err != nil {
+		return nil, err
+	}
+	if err := s.Fixed.bindSession(&options); err != nil {
+		return nil, err
+	}
+	if err := s.sessions.Reserve(owner); err != nil {
+		return nil, err
+	}
+	made, err := s.OpenSession(ctx, options)
+	if err != nil {
+		s.sessions.Release(owner)
+		return nil, err
+	}
+	if ctx.Err() != nil { // the caller does not read the id, and could not close it
+		s.sessions.Release(owner)
+		return nil, errors.Join(ctx.Err(), made.Close())
+	}
+	return openAnswer{ID: o.ID, Status: run.StatusOK, Session: s.sessions.Add(owner, "", made)}, nil
+}
+
+func (s *server) runStep(ctx context.Context, o order) (any, error) {
+	req := o.step.Run()
+	if err := s.Fixed.bind(&req); err != nil {
+		return nil, err
+	}
+	one, err := s.sessions.Use(owner, o.step.Session)
+	if err != nil {
+		return nil, err
+	}
+	defer s.sessions.Done(one)
+	result, err := one.Held.Run(ctx, req)
+	switch {
+	case err == nil && result.Step != nil && !result.Step.Survived:
+		s.endSession(one, "step "+strconv.Itoa(result.Step.Number)+" ended it: "+result.Error)
+	case run.ClassOf(err) == run.Gone:
+		s.endSession(one, err.Error())
+	}
+	return result, err
+}
+
+// endSession forgets a session that has ended, and why.
+func (s *server) endSession(one *opened.Open[Session], why string) {
+	s.sessions.End(one, why)
+	_ = one.Held.Close() // it has ended already
+}
+
+// close closes a hook or a session. Its steps were canceled when the line was read.
+func (s *server) close(id string) error {
+	if isSession(id) {
+		return s.sessions.CloseOne(owner, id)
+	}
+	return s.hooks.CloseOne(owner, id)
+}
+
+func isSession(id string) bool { return strings.HasPrefix(id, "s") }
