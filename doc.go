@@ -92,9 +92,9 @@
 //     `process` and `jail`, behind the walls of those systems, with one process for
 //     each run and without third-party code. The tier `wasm`, for modules and for
 //     scripts that ask for it, works on every system.
-//   - A worker runs one script and dies, or serves one hook. Only a [Session], on the
-//     tier `wasm`, keeps state for the next run. Files stay only if a command writes
-//     them to its workspace or to the policy's Write grants.
+//   - A worker runs one script and dies, or serves one hook. Only a [Session] keeps state
+//     for its next step, in memory and in its /tmp. Other files stay only if a command
+//     writes them to its workspace or to the policy's Write grants.
 //   - A guest can reach only the hosts in the policy's AllowNet, through a proxy. For
 //     commands, the policy's Egress can lift this restriction.
 //   - A script starts no processes, sees no /proc, and writes only to its own /tmp.

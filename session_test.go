@@ -25,7 +25,7 @@ func withBundledPython(t *testing.T, p policy.Policy) policy.Policy {
 
 func TestSessions(t *testing.T) {
 	r := moduleRunner(t, withBundledPython(t, policy.Policy{}))
-	s, err := r.OpenSession(t.Context(), run.SessionOptions{})
+	s, err := r.OpenSession(t.Context(), run.SessionOptions{Tier: policy.TierWasm})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func TestSessions(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := r.OpenSession(t.Context(), run.SessionOptions{Trust: policy.TrustThirdParty}); run.ClassOf(err) != run.Invalid {
+	if _, err := r.OpenSession(t.Context(), run.SessionOptions{Tier: policy.TierWasm, Trust: policy.TrustThirdParty}); run.ClassOf(err) != run.Invalid {
 		t.Errorf("third party: %v", err)
 	}
 }
@@ -69,7 +69,7 @@ func TestSessions(t *testing.T) {
 // session that was saved without them cannot be loaded.
 func TestRequiredLanguageRulesHoldInSessions(t *testing.T) {
 	free := moduleRunner(t, withBundledPython(t, policy.Policy{}))
-	s, err := free.OpenSession(t.Context(), run.SessionOptions{})
+	s, err := free.OpenSession(t.Context(), run.SessionOptions{Tier: policy.TierWasm})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func TestRequiredLanguageRulesHoldInSessions(t *testing.T) {
 		t.Fatal(err)
 	}
 	ruled := moduleRunner(t, withBundledPython(t, policy.Policy{Require: []policy.Wall{policy.WallLanguage}}))
-	if s, err = ruled.OpenSession(t.Context(), run.SessionOptions{}); err != nil {
+	if s, err = ruled.OpenSession(t.Context(), run.SessionOptions{Tier: policy.TierWasm}); err != nil {
 		t.Fatal(err)
 	}
 	if res, err := s.Run(t.Context(), run.Request{Script: run.Script{Source: "import os"}}); err != nil || res.Outcome != run.Refused {
@@ -93,7 +93,7 @@ func TestRequiredLanguageRulesHoldInSessions(t *testing.T) {
 // runs or begins.
 func TestSessionsTakeTurns(t *testing.T) {
 	r := sessionRunner(t, cordon.Options{Concurrent: 1})
-	s, err := r.OpenSession(t.Context(), run.SessionOptions{})
+	s, err := r.OpenSession(t.Context(), run.SessionOptions{Tier: policy.TierWasm})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,9 +105,12 @@ func TestSessionsTakeTurns(t *testing.T) {
 	end := occupy(t, s.Run)
 	for name, try := range map[string]func(ctx context.Context) error{
 		"a run in another session": func(ctx context.Context) error { _, err := other.Run(ctx, pass); return err },
-		"another session":          func(ctx context.Context) error { _, err := r.OpenSession(ctx, run.SessionOptions{}); return err },
-		"a saved session":          func(ctx context.Context) error { _, err := r.LoadSession(ctx, nil); return err },
-		"a module":                 func(ctx context.Context) error { _, err := r.OpenModule(ctx, nil); return err },
+		"another session": func(ctx context.Context) error {
+			_, err := r.OpenSession(ctx, run.SessionOptions{Tier: policy.TierWasm})
+			return err
+		},
+		"a saved session": func(ctx context.Context) error { _, err := r.LoadSession(ctx, nil); return err },
+		"a module":        func(ctx context.Context) error { _, err := r.OpenModule(ctx, nil); return err },
 	} {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 		if err := try(ctx); !errors.Is(err, context.DeadlineExceeded) {
@@ -121,7 +124,7 @@ func TestSessionsTakeTurns(t *testing.T) {
 // Scripts that wait for another one of their session have no turn, and so delay no other.
 func TestWaitingInSessionDelaysNobody(t *testing.T) {
 	r := sessionRunner(t, cordon.Options{Concurrent: 2, Queue: 5})
-	s, err := r.OpenSession(t.Context(), run.SessionOptions{})
+	s, err := r.OpenSession(t.Context(), run.SessionOptions{Tier: policy.TierWasm})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -91,6 +91,7 @@ var phases = []phase{
 	{"data", policy.TierProcess, (*bench).data},
 	{"grants", policy.TierProcess, (*bench).manyGrants},
 	{"hooks", policy.TierProcess, (*bench).hooks},
+	{"sessions", policy.TierProcess, (*bench).sessions},
 	{"language", policy.TierProcess, (*bench).language},
 	{"commands", policy.TierJail, (*bench).commands},
 	{"landlock", policy.TierJail, (*bench).sharedCommands},

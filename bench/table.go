@@ -76,6 +76,7 @@ const (
 	rowHookSpread
 	rowHookRate
 	rowHookAlone
+	rowSession
 	rowLanguage
 	rowCommand
 	rowColdCommand

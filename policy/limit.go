@@ -30,6 +30,8 @@ type Limit struct {
 	TooLittle   string
 	// For lists the kinds of guests that it bounds.
 	For []Guest
+	// OfSession says that on TierProcess it bounds a whole session, and not each of its steps.
+	OfSession bool
 	// Agents lists the kinds of guests for which an agent may set it. The agent's
 	// argument (see Argument) is in seconds or in AgentUnit; a zero AgentUnit means
 	// bytes.

@@ -57,7 +57,7 @@ var limitTable = inOrder([]Limit{
 		Reached: "CPU time limit of %v reached", Advice: "Compute less at once",
 	},
 	{
-		Key: "memory", Name: "memory", Short: "m", Kind: KindBytes,
+		Key: "memory", Name: "memory", Short: "m", Kind: KindBytes, OfSession: true,
 		Help: "memory limit, like 128MiB", About: "Above the bare interpreter.",
 		Default: int64(256 * MiB), Maximum: int64(1 * GiB),
 		// With less, a run would fail with a message that blames the script.
@@ -85,7 +85,7 @@ var limitTable = inOrder([]Limit{
 		Reached: "result limit of %v reached: result and variables take more as JSON", Advice: "Leave less in `result` and variables, or print what matters",
 	},
 	{
-		Key: "scratch", Name: "scratch space", Kind: KindBytes,
+		Key: "scratch", Name: "scratch space", Kind: KindBytes, OfSession: true,
 		Help: "size of the private /tmp", About: "The size of the private /tmp.",
 		Default: int64(16 * MiB), Maximum: int64(64 * MiB),
 		For:     []Guest{GuestScript, GuestCommand},
@@ -93,7 +93,7 @@ var limitTable = inOrder([]Limit{
 		Reached: "scratch limit of %v reached", Advice: "Write less",
 	},
 	{
-		Key: "open_files", Name: "open files", Kind: KindNumber,
+		Key: "open_files", Name: "open files", Kind: KindNumber, OfSession: true,
 		Help: "limit on open files", About: "Descriptors, the standard streams included.",
 		Default: 64, Maximum: 64, Most: MaxOpenFiles,
 		Least: 8, TooLittle: "too few for an interpreter",
@@ -103,13 +103,13 @@ var limitTable = inOrder([]Limit{
 		Reached: "limit of %v open files reached", Advice: "Close what is no longer needed",
 	},
 	{
-		Key: "threads", Name: "threads", Kind: KindNumber,
+		Key: "threads", Name: "threads", Kind: KindNumber, OfSession: true,
 		Help: "limit on threads", About: "Threads, the main one included.",
 		Default: 16, Maximum: 16,
 		For: []Guest{GuestScript},
 	},
 	{
-		Key: "cpus", Name: "CPUs", Kind: KindNumber,
+		Key: "cpus", Name: "CPUs", Kind: KindNumber, OfSession: true,
 		Help: "limit on CPUs used at once, and the threads of numeric libraries", About: "CPUs used at once. Numeric libraries start as many threads.",
 		Default: 1, Maximum: 4,
 		For: []Guest{GuestScript},

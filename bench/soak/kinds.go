@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/cordon-sandbox/cordon"
@@ -22,6 +23,9 @@ type kind struct {
 	request func(n int) run.Request
 	// hook is opened, called with the number and closed, instead of a request.
 	hook string
+	// steps run in one session, with the number as their context. One with an endless loop is
+	// stopped after a moment.
+	steps []string
 	// cancel is how long the caller waits before giving up; 0 means forever.
 	cancel time.Duration
 	// want lists the correct outcomes; several if two limits race.
@@ -122,6 +126,16 @@ var kinds = []kind{
 	},
 	{name: "hook", weight: 5, want: []run.Outcome{run.Succeeded}, check: doubled, hook: "result['output'] = game_state * 2"},
 	{name: "hook that crashes", weight: 2, want: []run.Outcome{run.OutOfMemory}, hook: "x = 'a' * 10**10"},
+	{name: "session", weight: 5, want: []run.Outcome{run.Succeeded}, check: doubled, steps: []string{"factor = 2", "result = context * factor"}},
+	{
+		name: "session with an interrupted step", weight: 4, want: []run.Outcome{run.Succeeded}, check: doubled,
+		steps: []string{"factor = 2\nwhile True: pass", "result = context * factor"},
+	},
+	{
+		name: "session that is killed", weight: 3, want: []run.Outcome{run.TimedOut},
+		steps: []string{"import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass"},
+	},
+	{name: "session that crashes", weight: 3, want: []run.Outcome{run.Signaled}, steps: []string{"x = 1", "import ctypes\nctypes.string_at(0)"}},
 	{
 		// Files in its private /tmp, and threads that still run when it ends.
 		name: "leftovers", weight: 4, want: []run.Outcome{run.Succeeded},
@@ -150,6 +164,9 @@ func pick(random *rand.Rand) job {
 }
 
 func (j job) attempt(ctx context.Context, runner *cordon.Runner) (result run.Result, err error) {
+	if len(j.kind.steps) > 0 {
+		return j.session(ctx, runner)
+	}
 	if j.kind.hook == "" {
 		return runner.Run(ctx, j.kind.request(j.n))
 	}
@@ -159,6 +176,25 @@ func (j job) attempt(ctx context.Context, runner *cordon.Runner) (result run.Res
 	}
 	defer func() { err = errors.Join(err, hook.Close()) }()
 	return hook.Call(ctx, j.n, nil)
+}
+
+// session runs the steps of a session, and returns the Result of the last.
+func (j job) session(ctx context.Context, runner *cordon.Runner) (result run.Result, err error) {
+	s, err := runner.OpenSession(ctx, run.SessionOptions{})
+	if err != nil {
+		return run.Result{}, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	for _, step := range j.kind.steps {
+		req := run.Request{Script: run.Script{Source: step, Context: j.n}}
+		if strings.Contains(step, "while True") {
+			req.Limits.WallTime = 50 * time.Millisecond
+		}
+		if result, err = s.Run(ctx, req); err != nil {
+			return result, err
+		}
+	}
+	return result, nil
 }
 
 // do runs the job and returns an error if it ends wrongly.

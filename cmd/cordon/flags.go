@@ -27,6 +27,48 @@ func (o *limitOptions) addTo(f *pflag.FlagSet, guest policy.Guest, defaults poli
 	}
 }
 
+// guestOptions say how scripts run, in the commands that run them.
+type guestOptions struct {
+	cli.PolicyOptions
+	limitOptions
+
+	onOutputLimit string
+	tier, trust   string
+	restricted    bool
+}
+
+// addTo adds the flags; guest is what runs, in a sentence.
+func (o *guestOptions) addTo(cmd *cobra.Command, among []policy.Tier, guest string) {
+	f := cmd.Flags()
+	o.limitOptions.addTo(f, policy.GuestScript, policy.DefaultLimits())
+	f.StringVar(&o.onOutputLimit, "on-output-limit", "", "what happens when "+guest+" writes too much: `ACTION` is truncate or kill (truncate)")
+	o.PolicyOptions.AddTo(cmd)
+	o.AddWasmTo(cmd)
+	addTier(cmd, &o.tier, "the kind of isolation, if this build has it", among, policy.TierProcess)
+	f.StringVar(&o.trust, "trust", "", "where the code comes from: `ORIGIN` is platform, user or third-party (user)")
+	f.BoolVar(&o.restricted, "restricted", false, "apply the language rules to "+guest+", on top of all walls")
+	cli.Complete(cmd, "trust", cli.Names(policy.Trusts()))
+	cli.Complete(cmd, "on-output-limit", cli.Names([]policy.OutputAction{policy.OutputTruncate, policy.OutputKill}))
+}
+
+// first returns the tier that starts with the Runner. It is the one that the request will
+// ask for, so that a host does not need what another tier requires.
+func (o *guestOptions) first() policy.Tier {
+	if o.tier == string(policy.TierWasm) {
+		return policy.TierWasm
+	}
+	return ""
+}
+
+// language returns the rules that scripts start with; a request can ask for stricter
+// ones.
+func (o *guestOptions) language(p policy.Policy) policy.LanguagePreset {
+	if o.restricted {
+		return p.ScriptRules()
+	}
+	return ""
+}
+
 // addTier adds the flag that chooses among tiers.
 func addTier(cmd *cobra.Command, value *string, what string, among []policy.Tier, normally policy.Tier) {
 	cmd.Flags().StringVar(value, "tier", "", fmt.Sprintf("%s: `TIER` is %s (%s)", what, cli.OneOf(among), normally))

@@ -80,6 +80,13 @@ var policiesOf = map[string]func(*testing.T, *cobra.Command, []string) policy.Do
 		limits, err := opts.narrow(p)
 		return document(t, err, p, limits, opts.trust, opts.onOutputLimit)
 	},
+	"session": func(t *testing.T, cmd *cobra.Command, args []string) policy.Document {
+		var opts sessionOptions
+		opts.addTo(cmd)
+		p := must(t, cmd.ParseFlags(args), opts.Load)
+		limits, err := opts.narrow(p)
+		return document(t, err, p, limits, opts.trust, opts.onOutputLimit)
+	},
 	"hook": func(t *testing.T, cmd *cobra.Command, args []string) policy.Document {
 		var opts hookOptions
 		opts.addTo(cmd)

@@ -27,7 +27,8 @@ func cordonMain() int {
 func constructors() map[string]func() *cobra.Command {
 	return map[string]func() *cobra.Command{
 		"run": newRunCommand, "exec": newExecCommand, "wasm": newWasmCommand, "check": newCheckCommand, "hook": newHookCommand,
-		"doctor": newDoctorCommand, "policy": newPolicyCommand, "version": newVersionCommand,
+		"session": newSessionCommand,
+		"doctor":  newDoctorCommand, "policy": newPolicyCommand, "version": newVersionCommand,
 		"serve": newServeCommand, "mcp": newMCPCommand, "token": newTokenCommand, "audit": newAuditCommand,
 		"completion": func() *cobra.Command { return cli.NewCompletionCommand(newRootCommand) },
 		"man":        func() *cobra.Command { return cli.NewManCommand("cordon", newRootCommand) },
@@ -68,6 +69,7 @@ func newBareRoot() *cobra.Command {
 machine offers, and says in plain words what was blocked and why.
 
   cordon run -c 'print(6 * 7)'    run a script
+  cordon session                  run Python step by step; its state stays
   cordon exec -- make test        run a command
   cordon wasm plugin.wasm         run a WebAssembly module
   cordon check script.py          check a script against the language rules

@@ -26,12 +26,17 @@ type tap struct {
 	to   io.Writer
 	open bool
 	err  error // the first
+	// beside is the tap of another stream on the same terminal, or nil.
+	beside *tap
 }
 
 func (t *tap) Write(p []byte) (int, error) {
 	n, err := t.to.Write(p)
 	if n > 0 {
 		t.open = p[n-1] != '\n'
+		if t.beside != nil {
+			t.beside.open = t.open
+		}
 	}
 	if errors.Is(err, syscall.EPIPE) {
 		cli.StopWith(t.ctx, cli.ErrPipe)
@@ -73,6 +78,7 @@ type presentation struct {
 	json      bool   // print the whole Result for a program; other fields are for people
 	name      string // of the script, in findings
 	command   bool   // the guest is a command, not a script
+	step      bool   // it is a step of a session
 	variables []string
 	quiet     bool
 	verbose   bool
@@ -198,7 +204,27 @@ func headingOf(res run.Result, how presentation) string {
 			return "killed"
 		}
 	}
+	if how.step && res.Step != nil {
+		return stepHeading(res)
+	}
 	if limit, is := res.Outcome.Limit(); is {
+		return limit.Heading
+	}
+	return headings[res.Outcome]
+}
+
+// stepHeading is headingOf for the step of a session. It is empty if the step's traceback
+// has shown how it ended; no shell shows its exit code.
+func stepHeading(res run.Result) string {
+	limit, is := res.Outcome.Limit()
+	switch {
+	case res.Outcome == run.Exited:
+		return "exited"
+	case res.Outcome == run.Raised, res.Outcome == run.Malformed, res.Outcome == run.Canceled && res.Step.Survived:
+		return ""
+	case is && limit.Heading == "killed" && res.Step.Survived:
+		return "stopped"
+	case is:
 		return limit.Heading
 	}
 	return headings[res.Outcome]

@@ -85,9 +85,8 @@ answers are.`,
 }
 
 type runOptions struct {
-	cli.PolicyOptions
+	guestOptions
 	sourceOptions
-	limitOptions
 	shownOptions
 
 	context     string
@@ -95,9 +94,6 @@ type runOptions struct {
 	stdin       string
 	variables   []string
 
-	onOutputLimit    string
-	tier, trust      string
-	restricted       bool
 	saveTo, loadFrom string
 
 	jsonLines  bool
@@ -114,21 +110,13 @@ func (o *runOptions) addTo(cmd *cobra.Command) {
 	f.StringVar(&o.stdin, "stdin", "", "the script's standard input: a `FILE`, or - to pass cordon's own")
 	f.StringArrayVarP(&o.variables, "variable", "v", nil, "show the global variable `NAME` after the run (repeatable)")
 	cli.Alias(f, "variable", "variables")
-	o.limitOptions.addTo(f, policy.GuestScript, policy.DefaultLimits())
-	f.StringVar(&o.onOutputLimit, "on-output-limit", "", "what happens to a script that writes too much: `ACTION` is truncate or kill (truncate)")
-	o.PolicyOptions.AddTo(cmd)
-	o.AddWasmTo(cmd)
-	addTier(cmd, &o.tier, "the kind of isolation, if this build has it", tiers.All().For(policy.GuestScript), policy.TierProcess)
-	f.StringVar(&o.trust, "trust", "", "where the code comes from: `ORIGIN` is platform, user or third-party (user)")
-	f.BoolVar(&o.restricted, "restricted", false, "apply the language rules to the script, on top of all walls")
+	o.guestOptions.addTo(cmd, tiers.All().For(policy.GuestScript), "the script")
 	f.StringVar(&o.saveTo, "save", "", "save the script's memory to `FILE` for --load; needs --tier wasm")
 	f.StringVar(&o.loadFrom, "load", "", "start with the memory saved in `FILE`; needs --tier wasm")
 	o.shownOptions.addTo(f)
 	f.BoolVar(&o.jsonLines, "json-lines", false, "read requests from standard input, one JSON object a line; print each Result as soon as it is ready")
 	f.Var(cli.Counted(&o.concurrent), "concurrent", "how many requests of --json-lines run at once (twice the cores)")
 	cli.Renamed(f, "concurrent", "concurrency")
-	cli.Complete(cmd, "trust", cli.Names(policy.Trusts()))
-	cli.Complete(cmd, "on-output-limit", cli.Names([]policy.OutputAction{policy.OutputTruncate, policy.OutputKill}))
 }
 
 // runRun runs one script.
@@ -153,24 +141,6 @@ func runRun(ctx context.Context, opts runOptions) error {
 		return doSingle(ctx, options, req, view{}, how, opts.runInSession)
 	}
 	return runSingle(ctx, options, req, view{}, how)
-}
-
-// first returns the tier that starts with the Runner. It is the one that the request will
-// ask for, so that a host does not need what another tier requires.
-func (o *runOptions) first() policy.Tier {
-	if o.tier == string(policy.TierWasm) {
-		return policy.TierWasm
-	}
-	return ""
-}
-
-// language returns the rules that scripts start with; a request can ask for stricter
-// ones.
-func (o *runOptions) language(p policy.Policy) policy.LanguagePreset {
-	if o.restricted {
-		return p.ScriptRules()
-	}
-	return ""
 }
 
 // forOneRun gives the worker that is started ahead the limits of its only run.

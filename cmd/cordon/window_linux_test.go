@@ -30,6 +30,7 @@ type console struct {
 	mu    sync.Mutex
 	shown bytes.Buffer
 	more  chan struct{} // closed with each piece of output
+	seen  int           // how much of it expectNew has passed
 }
 
 // openConsole starts a program in a new terminal, which it controls.
@@ -126,12 +127,18 @@ func (c *console) start(cmd *exec.Cmd) {
 // expect waits for words on the screen.
 func (c *console) expect(words string) {
 	c.t.Helper()
+	c.expectWhere(words, func(shown string) bool { return strings.Contains(shown, words) })
+}
+
+// expectWhere waits until a condition on the screen holds.
+func (c *console) expectWhere(words string, holds func(shown string) bool) {
+	c.t.Helper()
 	late := time.After(patience)
 	for {
 		c.mu.Lock()
 		shown, more := c.shown.String(), c.more
 		c.mu.Unlock()
-		if strings.Contains(shown, words) {
+		if holds(shown) {
 			return
 		}
 		select {

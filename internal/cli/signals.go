@@ -24,6 +24,8 @@ type ending struct {
 	stop    context.CancelCauseFunc
 	signals chan os.Signal
 	last    atomic.Pointer[func()] // runs even if cordon exits at once
+	// interrupt is what SIGINT does instead of ending cordon.
+	interrupt atomic.Pointer[func()]
 }
 
 type endingKey struct{}
@@ -41,6 +43,10 @@ func SignalContext() (context.Context, context.CancelCauseFunc) {
 	go func() {
 		for {
 			s, _ := (<-end.signals).(syscall.Signal)
+			if interrupt := end.interrupt.Load(); interrupt != nil && s == syscall.SIGINT && ctx.Err() == nil {
+				(*interrupt)()
+				continue
+			}
 			if ctx.Err() != nil {
 				if last := end.last.Load(); last != nil {
 					(*last)()
@@ -57,6 +63,13 @@ func SignalContext() (context.Context, context.CancelCauseFunc) {
 func StopWith(ctx context.Context, cause error) {
 	if end, ok := ctx.Value(endingKey{}).(*ending); ok {
 		end.stop(cause)
+	}
+}
+
+// OnInterrupt makes SIGINT call a function instead of ending cordon.
+func OnInterrupt(ctx context.Context, interrupt func()) {
+	if end, ok := ctx.Value(endingKey{}).(*ending); ok {
+		end.interrupt.Store(&interrupt)
 	}
 }
 

@@ -36,6 +36,12 @@ func (w *Worker) Step(ctx context.Context, g Guest) (Ending, error) {
 	})
 }
 
+// CPUTime returns what the worker has used since its last answer.
+func (w *Worker) CPUTime() (time.Duration, error) {
+	used, err := cpuTime(w.PID)
+	return used - w.cpu, err
+}
+
 // repeatAfter is when a step that was interrupted and still runs is interrupted again: a signal
 // that arrives before the code of the step runs has no effect.
 const repeatAfter = 20 * time.Millisecond

@@ -35,6 +35,7 @@ type session struct {
 	steps   int
 	traffic []run.Traffic // of all steps before
 	over    error         // why there can be no other step
+	idle    *time.Timer   // of the next check between steps
 }
 
 // OpenSession leases a worker that waits for steps.
@@ -150,20 +151,54 @@ func (s *session) step(ctx context.Context, job backend.Job) (run.Result, error)
 	result.Step.Display, result.Step.Omitted = report.Displayed(ending.Report, job.Limits.Result-result.ValueSize())
 	result.Usage.Result = result.ValueSize()
 	if !result.Step.Survived {
-		err = s.end(run.Errorf(run.Gone, "the session ended in step %d: %s", s.steps, result.Error))
+		return result, s.end(run.Errorf(run.Gone, "the session ended in step %d: %s", s.steps, result.Error))
 	}
-	return result, err
+	s.watch()
+	return result, nil
+}
+
+// minCheck bounds how often an idle session is checked.
+const minCheck = time.Second
+
+// watch checks the session as soon as its threads can have used up the CPU time of a step,
+// unless another step begins before. The caller has the turn.
+func (s *session) watch() {
+	used, err := s.member.CPUTime()
+	left := s.limits.CPUTime - used
+	switch {
+	case err != nil:
+		_ = s.end(run.Errorf(run.Gone, "the session ended: its process is gone")) // nobody waits for it
+		return
+	case left <= 0:
+		_ = s.end(run.Errorf(run.Gone, "the session ended: between two steps, its threads used up the CPU time limit of %v", s.limits.CPUTime))
+		return
+	}
+	wait := max(left/time.Duration(max(1, s.limits.CPUs)), minCheck)
+	if s.idle == nil {
+		s.idle = time.AfterFunc(wait, s.checkIdle)
+	} else {
+		s.idle.Reset(wait)
+	}
+}
+
+// checkIdle checks a session in which no step runs.
+func (s *session) checkIdle() {
+	select {
+	case <-s.turn:
+		defer s.done()
+		if s.over == nil {
+			s.watch()
+		}
+	default: // a step runs, after which the session is watched again
+	}
 }
 
 // keepsItsLimits refuses limits of a step that belong to the whole session.
 func (s *session) keepsItsLimits(asked policy.Limits) error {
 	for _, row := range policy.LimitTable() {
-		switch row.Key {
-		case "memory", "cpus", "threads", "open_files", "scratch":
-			if own := row.Of(s.limits); row.Of(asked) != own {
-				return run.Wrap(run.Invalid, &policy.FieldError{Field: "limits." + row.Key,
-					Err: fmt.Errorf("the session was opened with %s, and keeps it: open another session", row.Text(own))})
-			}
+		if own := row.Of(s.limits); row.OfSession && row.Of(asked) != own {
+			return run.Wrap(run.Invalid, &policy.FieldError{Field: "limits." + row.Key,
+				Err: fmt.Errorf("the session was opened with %s, and keeps it: open another session", row.Text(own))})
 		}
 	}
 	return nil
@@ -184,6 +219,9 @@ func (s *session) Close() error {
 // end frees what the session has. The caller has the turn.
 func (s *session) end(why error) error {
 	s.over = why
+	if s.idle != nil {
+		s.idle.Stop()
+	}
 	s.member.Close()
 	_, err := s.connection.end()
 	return err

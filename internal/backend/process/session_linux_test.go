@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -202,6 +203,29 @@ func TestThreadsBetweenStepsAreCharged(t *testing.T) {
 	res, err := s.Run(t.Context(), job)
 	if err != nil || res.Outcome != run.OutOfCPU || res.Usage.CPUTime < 300*time.Millisecond {
 		t.Errorf("%v %s %s, CPU time %v", err, res.Outcome, res.Error, res.Usage.CPUTime)
+	}
+}
+
+// Threads that use the CPU while no step runs end their session, when they have used what a step
+// may use.
+func TestThreadsBetweenStepsAreBounded(t *testing.T) {
+	b := open(t, Options{Idle: 2})
+	limits := b.options.Policy.Limits
+	limits.CPUTime = 200 * time.Millisecond
+	opened, err := b.OpenSession(t.Context(), backend.SessionOptions{Limits: limits})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := opened.(*session)
+	defer s.Close()
+	job := jobOf(b, "import threading\ndef spin():\n    while True: pass\nthreading.Thread(target=spin, daemon=True).start()", nil)
+	job.Limits = limits
+	if res, err := s.Run(t.Context(), job); err != nil || !res.OK() {
+		t.Fatal(err, res.Error)
+	}
+	hosttest.Eventually(t, "its process is dead", func() bool { return unix.Kill(s.member.PID, 0) != nil })
+	if _, err := s.Run(t.Context(), job); !errors.Is(err, run.ErrGone) || !strings.Contains(err.Error(), "between two steps") {
+		t.Errorf("%v", err)
 	}
 }
 
