@@ -38,7 +38,7 @@ var prose = map[string]string{
 	" your program (Go, trusted)": "a drawing", " binary ─▶": "a drawing", " python-wasm.zip ─▶": "a drawing",
 	"control socket": "a drawing", "event: started": "a stream, see TestStream", `"violations": [`: "a part of a Result",
 	`{"type": "urn:cordon:error`: "an answer, see TestBadRequests", "It ran out of memory": "texts, see TestTranscripts",
-	"[Service]": "a unit", "OTEL_EXPORTER": "an environment", "jail: mount proc": "subjects of commits",
+	"Python on tier process": "a terminal, see TestSessionAtATerminal", "[Service]": "a unit", "OTEL_EXPORTER": "an environment", "jail: mount proc": "subjects of commits",
 }
 
 // elsewhere are programs that tests must not run, with the reason.
