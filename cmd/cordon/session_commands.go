@@ -141,6 +141,6 @@ func table(rows [][]string) string {
 	for _, row := range rows {
 		fmt.Fprintln(w, strings.Join(row, "\t"))
 	}
-	w.Flush()
+	_ = w.Flush() // into memory
 	return strings.TrimSuffix(b.String(), "\n")
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -71,8 +72,8 @@ func (p *plainLines) next(ctx context.Context, prompt string) (string, error) {
 		return "", ctx.Err()
 	case tooLong:
 		return "", run.Errorf(run.Invalid, "standard input: a line is longer than %v, the maximum of a step", policy.Bytes(run.MaxScript))
-	case err == io.EOF && len(line) > 0:
-	case err == io.EOF:
+	case errors.Is(err, io.EOF) && len(line) > 0:
+	case errors.Is(err, io.EOF):
 		if p.prompts != nil {
 			fmt.Fprintln(p.prompts)
 		}
@@ -157,7 +158,7 @@ func (e *lineEditor) next(ctx context.Context, prompt string) (string, error) {
 	case e.keyboard.interrupted:
 		e.keyboard.interrupted = false
 		return "", errInterrupted
-	case err == io.EOF:
+	case errors.Is(err, io.EOF):
 		fmt.Fprint(e.screen, "\r\n")
 		return "", io.EOF
 	case err != nil:

@@ -78,7 +78,7 @@ func serving(t *testing.T, fixed Fixed, concurrent int, open func(run.SessionOpt
 func (c *client) send(lines ...string) {
 	c.t.Helper()
 	if _, err := io.WriteString(c.in, strings.Join(lines, "\n")+"\n"); err != nil {
-		c.t.Fatal(err)
+		c.t.Error(err)
 	}
 }
 

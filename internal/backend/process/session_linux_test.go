@@ -308,3 +308,7 @@ func TestSessionsLeaveNothing(t *testing.T) {
 		return err == nil && now <= before
 	})
 }
+
+func TestNetworkInSteps(t *testing.T) {
+	backendtest.Network(t, backendtest.InSteps(opener), policy.Policy{})
+}
