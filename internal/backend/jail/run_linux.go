@@ -28,14 +28,23 @@ func (b *Backend) run(ctx context.Context, job backend.Job) (run.Result, error) 
 	if err != nil {
 		return run.Result{}, err
 	}
-	// Build the sandbox while the command line is checked, unless that depends on it.
-	var p *sandbox
+	p, waits := b.waiting(r, job.Streams.Terminal)
 	var openErr error
-	shared, opened := b.isShared(), make(chan struct{})
-	go func() {
+	opened := make(chan struct{})
+	open := func() {
 		defer close(opened)
-		p, openErr = b.open(r, job.Streams.Terminal, job.Stdin != "" || job.Streams.In != nil)
-	}()
+		if !waits {
+			p, openErr = b.open(r, job.Streams.Terminal, job.Stdin != "" || job.Streams.In != nil)
+		}
+	}
+	// Build a sandbox while the command line is checked, unless that depends on it. One that
+	// waits is there without another goroutine, whose thread would have to wake up.
+	shared := b.isShared()
+	if waits || shared {
+		open()
+	} else {
+		go open()
+	}
 	var program string
 	var refusals []run.Violation
 	if !shared {
@@ -73,13 +82,16 @@ func (b *Backend) run(ctx context.Context, job backend.Job) (run.Result, error) 
 	return g.run(ctx)
 }
 
-// open returns a sandbox that waits for its command.
-func (b *Backend) open(r recipe, terminal *run.Terminal, input bool) (*sandbox, error) {
-	if terminal == nil {
-		if p, waits := b.ahead.Take(r); waits {
-			return p, nil
-		}
+// waiting returns a sandbox that was built ahead, if there is one.
+func (b *Backend) waiting(r recipe, terminal *run.Terminal) (p *sandbox, waits bool) {
+	if terminal != nil {
+		return nil, false
 	}
+	return b.ahead.Take(r)
+}
+
+// open builds a sandbox that waits for its command.
+func (b *Backend) open(r recipe, terminal *run.Terminal, input bool) (*sandbox, error) {
 	for {
 		p, err := b.openNew(r, terminal, input)
 		if err == nil {

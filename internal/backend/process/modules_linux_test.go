@@ -380,8 +380,42 @@ func TestModuleRulesRefuseOtherTiers(t *testing.T) {
 			t.Errorf("a %s: %v", name, err)
 		}
 	}
-	if _, err := r.OpenSession(t.Context(), run.SessionOptions{}); run.ClassOf(err) != run.Unsupported {
+	if _, err := r.OpenSession(t.Context(), run.SessionOptions{Tier: policy.TierWasm}); run.ClassOf(err) != run.Unsupported {
 		t.Errorf("a session: %v", err)
+	}
+}
+
+// Steps of sessions have the rules too, and each Result has what modules used in its step.
+func TestModuleRulesInSessions(t *testing.T) {
+	granted := t.TempDir()
+	if err := os.WriteFile(granted+"/data", []byte("text"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	r := newRunner(t, cordon.Options{Policy: policy.Policy{
+		Read: []string{granted}, ModuleRules: map[string]policy.ModuleRule{"kept": {AllowNet: []string{}, Read: []string{}}},
+	}})
+	s, err := r.OpenSession(t.Context(), run.SessionOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	step := func(code string) run.Result {
+		res, err := s.Run(t.Context(), run.Request{Script: run.Script{Source: code}})
+		if err != nil || res.Step == nil || !res.Step.Survived {
+			t.Fatalf("%s: %v %s", code, err, res.Error)
+		}
+		return res
+	}
+	step("import sys; sys.path.insert(0, '/tmp')\nopen('/tmp/kept.py', 'w').write('def read(path): return open(path).read()')\nimport kept")
+	res := step("kept.read('" + granted + "/data')")
+	if res.OK() || len(res.Violations) != 1 || res.Violations[0].Module != "kept" {
+		t.Errorf("a file of the module: %s %+v", res.Outcome, res.Violations)
+	}
+	if got := res.Enforcement.Walls[policy.WallLanguage].String(); got != "enforced (module rules)" {
+		t.Error(got)
+	}
+	if res = step("1"); len(res.Violations) != 0 || len(res.Modules) != 0 {
+		t.Errorf("the step after it: %+v %+v", res.Violations, res.Modules)
 	}
 }
 
