@@ -36,8 +36,11 @@ func (s *shop) pool(limit, each int) *Pool[string, int64] {
 func mustWait(t *testing.T, p *Pool[string, int64], want int) {
 	t.Helper()
 	synctest.Wait()
-	if n := p.Idle(); n != want || p.count != want {
-		t.Errorf("%d wait, and %d are counted, want %d", n, p.count, want)
+	p.mu.Lock()
+	count := p.count
+	p.mu.Unlock()
+	if n := p.Idle(); n != want || count != want {
+		t.Errorf("%d wait, and %d are counted, want %d", n, count, want)
 	}
 }
 

@@ -141,6 +141,13 @@ func (l *launched) measureLocked() launch.Usage {
 	return launch.Usage{CPUTime: l.sandbox.cpuTime(), Memory: policy.Bytes(max(0, l.sandbox.gvisorMemory()-l.sandbox.base))}
 }
 
+// lastUsage returns what was measured before the program was killed.
+func (l *launched) lastUsage() launch.Usage {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.last
+}
+
 func (l *launched) free() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -160,8 +167,8 @@ func (l *launched) Wait() (exit launch.Exit, err error) {
 		return exit, end.Failure
 	}
 	used := time.Duration(usage.Utime.Nano()+usage.Stime.Nano()) - l.sandbox.booting
-	exit.Code, exit.Usage = -1, l.last
-	exit.Usage.CPUTime = max(used, l.last.CPUTime, l.sandbox.cpuTime())
+	exit.Code, exit.Usage = -1, l.lastUsage()
+	exit.Usage.CPUTime = max(used, exit.Usage.CPUTime, l.sandbox.cpuTime())
 	switch status := end.Status; {
 	case status.Exited():
 		exit.Code = status.ExitStatus()

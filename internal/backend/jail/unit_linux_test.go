@@ -8,5 +8,6 @@ import (
 
 // In a systemd unit such as ours, openat2 does not exist.
 func TestInUnit(t *testing.T) {
+	hosttest.NotUnderRace(t, "it runs real programs")
 	hosttest.RunInUnit(t, "TestCommandEndsWhileAnotherHoldsItsOutput", "TestMountsBelowPrivateDirectories", "TestPrivateDirectoriesAsGrantsAndWorkspaces")
 }

@@ -280,6 +280,9 @@ func (l limitTest) try(t *testing.T, suite *suite) {
 		s.request.Limits.WallTime *= 6 // processes start and write slowly there, on a busy host most of all
 	}
 	s.request.Limits = l.limits.Or(s.request.Limits)
+	if suite.gvisor() && l.limits.WallTime != 0 && l.want != run.TimedOut {
+		s.request.Limits.WallTime = max(s.request.Limits.WallTime, 30*time.Second)
+	}
 	r, noticeable := s.runWatched(t, a, l.limits.Disk)
 	for tries := 0; l.unwalked && r.Outcome != l.want && !noticeable && tries < 20; tries++ {
 		t.Log("the disk did not lose enough space: another program deletes files")
