@@ -231,7 +231,7 @@ Rich(png=b"\x89PNG", markdown="*m*")`, run.Succeeded)
 			if err != nil || res.Outcome != outcome || res.Step == nil || res.Step.Survived != interrupts || res.Value != nil {
 				t.Fatalf("%v %s %s %+v, want %s", err, res.Outcome, res.Error, res.Step, outcome)
 			}
-			s.goesOn("x > 1", "True", interrupts)
+			s.goesOn("x >= 1", "True", interrupts)
 		}
 	})
 	t.Run("cancellation", func(t *testing.T) {

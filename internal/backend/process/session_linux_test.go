@@ -61,17 +61,22 @@ func stepOf(b *Backend, code string, limit time.Duration) backend.Job {
 // A step that does not end when it is interrupted is killed, and its session ends.
 func TestStepThatIgnoresInterrupts(t *testing.T) {
 	b := open(t, Options{Idle: 2})
+	const ready = "print('ready', flush=True)\n"
 	for name, code := range map[string]string{
-		"ignores the signal":      "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass",
-		"blocks the signal":       "import signal\nsignal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})\nwhile True: pass",
-		"catches every interrupt": "import time\nwhile True:\n    try:\n        time.sleep(100)\n    except KeyboardInterrupt:\n        pass",
-		"never ends its cleanup":  "import time\ntry:\n    time.sleep(100)\nfinally:\n    while True: pass",
-		"waits in a thread":       "import threading\nt = threading.Thread(target=threading.Event().wait)\nt.start()\nwhile True:\n    try: t.join()\n    except BaseException: pass",
+		"ignores the signal":      "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n" + ready + "while True: pass",
+		"blocks the signal":       "import signal\nsignal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})\n" + ready + "while True: pass",
+		"catches every interrupt": "import time\n" + ready + "while True:\n    try:\n        time.sleep(100)\n    except KeyboardInterrupt:\n        pass",
+		"never ends its cleanup":  "import time\ntry:\n    " + ready + "    time.sleep(100)\nfinally:\n    while True: pass",
+		"waits in a thread":       "import threading\nt = threading.Thread(target=threading.Event().wait)\nt.start()\n" + ready + "while True:\n    try: t.join()\n    except BaseException: pass",
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := openSession(t, b)
-			res, err := s.Run(t.Context(), stepOf(b, code, 100*time.Millisecond))
-			if err != nil || res.Outcome != run.TimedOut || res.Step.Survived || res.Signal != "SIGKILL" {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			job := jobOf(b, code, nil)
+			job.Streams.Out = canceling(cancel)
+			res, err := s.Run(ctx, job)
+			if err != nil || res.Outcome != run.Canceled || res.Step.Survived || res.Signal != "SIGKILL" {
 				t.Fatalf("%v %s %s %q %+v", err, res.Outcome, res.Error, res.Signal, res.Step)
 			}
 			if _, err := s.Run(t.Context(), jobOf(b, "pass", nil)); !errors.Is(err, run.ErrGone) {
@@ -80,6 +85,14 @@ func TestStepThatIgnoresInterrupts(t *testing.T) {
 			hosttest.Eventually(t, "its process is dead", func() bool { return unix.Kill(s.member.PID, 0) != nil })
 		})
 	}
+}
+
+// canceling cancels a context when a guest writes.
+type canceling context.CancelFunc
+
+func (c canceling) Write(p []byte) (int, error) {
+	c()
+	return len(p), nil
 }
 
 // A guest that writes to its channel can only harm its own session: no later step gets an
