@@ -186,17 +186,11 @@ func (s *server) runStep(ctx context.Context, o order) (any, error) {
 	result, err := one.Held.Run(ctx, req)
 	switch {
 	case err == nil && result.Step != nil && !result.Step.Survived:
-		s.endSession(one, "step "+strconv.Itoa(result.Step.Number)+" ended it: "+result.Error)
+		s.sessions.End(one, "step "+strconv.Itoa(result.Step.Number)+" ended it: "+result.Error)
 	case run.ClassOf(err) == run.Gone:
-		s.endSession(one, err.Error())
+		s.sessions.End(one, err.Error())
 	}
 	return result, err
-}
-
-// endSession forgets a session that has ended, and why.
-func (s *server) endSession(one *opened.Open[Session], why string) {
-	s.sessions.End(one, why)
-	_ = one.Held.Close() // it has ended already
 }
 
 // close closes a hook or a session. Its steps were canceled when the line was read.

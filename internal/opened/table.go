@@ -211,15 +211,16 @@ func (t *Table[T]) remove(one *Open[T]) {
 	}
 }
 
-// End removes one that ended by itself, and remembers why, for later uses of its id. Its
-// caller uses it, and closes it.
+// End removes and closes one that ended by itself, and remembers why, for later uses of its
+// id. Its caller uses it.
 func (t *Table[T]) End(one *Open[T], why string) {
 	t.mu.Lock()
-	defer t.mu.Unlock()
 	if t.open[one.id] == one {
 		t.remove(one)
 		t.bury(one, why)
 	}
+	t.mu.Unlock()
+	_ = one.Held.Close() // it has ended already
 }
 
 func (t *Table[T]) bury(one *Open[T], why string) {

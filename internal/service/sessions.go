@@ -90,20 +90,14 @@ func (s *Service) Step(ctx context.Context, who token.Caller, frontend observe.F
 		result, err := one.Held.Run(v.queued(ctx), req)
 		switch {
 		case err == nil && result.Step != nil && !result.Step.Survived:
-			s.endSession(one, "a step ended it: "+result.Error)
+			s.sessions.End(one, "a step ended it: "+result.Error)
 		case run.ClassOf(err) == run.Gone:
-			s.endSession(one, err.Error())
+			s.sessions.End(one, err.Error())
 		case err != nil && run.ClassOf(err) == run.Internal && ctx.Err() == nil:
-			s.endSession(one, "its sandbox failed")
+			s.sessions.End(one, "its sandbox failed")
 		}
 		return result, err
 	})
-}
-
-// endSession forgets a session that has ended, and why.
-func (s *Service) endSession(one *opened.Open[Session], why string) {
-	s.sessions.End(one, why)
-	_ = one.Held.Close() // it has ended already
 }
 
 // Interrupt interrupts the running step of one of the caller's own sessions.
