@@ -21,6 +21,7 @@ const second = time.Second
 func ceilingOf(names ...policy.Tier) token.Ceiling { return token.Ceiling{Tiers: names} }
 
 func TestPermit(t *testing.T) {
+	t.Setenv("CORDON_RUNSC", t.TempDir()+"/runsc") // a host without gVisor
 	low := token.Ceiling{Maxima: policy.Limits{WallTime: 5 * second, Memory: 64 * policy.MiB}}
 	high := token.Ceiling{Maxima: policy.Limits{Memory: 64 * policy.GiB}}
 	// The defaults below a ceiling: only the limits that the ceiling sets are lower.
