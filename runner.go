@@ -15,6 +15,7 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/observe"
 	"github.com/cordon-sandbox/cordon/internal/pythonwasm"
 	"github.com/cordon-sandbox/cordon/internal/tiers"
+	"github.com/cordon-sandbox/cordon/internal/workdir"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -198,6 +199,12 @@ func (r *Runner) admit(req run.Request) (backend.Choice, backend.Job, error) {
 			return backend.Choice{}, backend.Job{}, run.Wrap(run.Invalid, err)
 		}
 	}
+	if req.Script.Files, err = workdir.Load(req.Script.Files, r.policy.Maxima.Scratch); err != nil {
+		return backend.Choice{}, backend.Job{}, err
+	}
+	if limits, err = r.roomForFiles(req, limits); err != nil {
+		return backend.Choice{}, backend.Job{}, err
+	}
 	job := backend.Job{Request: req, Limits: limits}
 	if m, ours := req.Module.Module.(*Module); ours {
 		job.Module.Module = m.module
@@ -209,6 +216,23 @@ func (r *Runner) admit(req run.Request) (backend.Choice, backend.Job, error) {
 	return chosen, job, nil
 }
 
+// roomForFiles enlarges the scratch space for the files of a request, unless the request says how
+// large it is. They may take half of the usual one.
+func (r *Runner) roomForFiles(req run.Request, limits policy.Limits) (policy.Limits, error) {
+	var size policy.Bytes
+	for _, f := range req.Script.Files {
+		size += policy.Bytes(len(f.Data))
+	}
+	if req.Limits.Scratch == 0 && size > limits.Scratch/2 {
+		limits.Scratch = min(r.policy.Maxima.Scratch, limits.Scratch+(size+policy.MiB-1)/policy.MiB*policy.MiB)
+	}
+	if size > limits.Scratch {
+		return limits, run.Wrap(run.Invalid, &policy.FieldError{Field: "files",
+			Err: fmt.Errorf("they have %v, and the scratch space is %v: ask for a larger limits.scratch, up to %v", size, limits.Scratch, r.policy.Maxima.Scratch)})
+	}
+	return limits, nil
+}
+
 // offered refuses features that only other tiers have.
 func offered(tier policy.Tier, req run.Request) error {
 	for _, need := range []struct {
@@ -218,6 +242,14 @@ func offered(tier policy.Tier, req run.Request) error {
 		if need.asked && !registered.Offers(tier, need.feature) {
 			return run.Errorf(run.Unsupported, "deterministic and tools are for tier %q, and this is %q", registered.Offering(need.feature), tier)
 		}
+	}
+	switch {
+	case !req.Script.HasFiles():
+		return nil
+	case !registered.Offers(tier, backend.Files):
+		return run.Errorf(run.Unsupported, "files and artifacts are for tier %q, and this is %q", registered.Offering(backend.Files), tier)
+	case req.Script.Restricted:
+		return run.Errorf(run.Invalid, "the language rules let no script read or write files: leave out either restricted or files and artifacts")
 	}
 	return nil
 }

@@ -172,6 +172,16 @@ func (s *Session) setInterrupt(cancel context.CancelFunc) {
 	s.interrupt = cancel
 }
 
+// Files returns the session's /work, the directory in which its steps start. It can be used while
+// a step runs.
+func (s *Session) Files() (run.Files, error) {
+	holder, ok := s.session.(backend.FileHolder)
+	if !ok {
+		return nil, run.Errorf(run.Unsupported, "a session on tier %q has no files: open it on tier %q", s.tier, registered.Offering(backend.Files))
+	}
+	return holder.Files()
+}
+
 // Fork returns a new session with a copy of this one's state. Open files and /tmp are not part
 // of it. Sessions on TierProcess cannot be forked yet.
 func (s *Session) Fork() (*Session, error) {

@@ -18,7 +18,10 @@ type wireResult struct {
 	Traffic     []Traffic       `json:"traffic"`
 	Modules     []ModuleUse     `json:"modules"`
 	Enforcement wireEnforcement `json:"enforcement"`
-	Step        *Step           `json:"step,omitempty"`
+	Artifacts   []Artifact      `json:"artifacts,omitempty"`
+	// Named as in a Result: a test compares them.
+	ArtifactsOmitted int   `json:"artifacts_omitted,omitempty"`
+	Step             *Step `json:"step,omitempty"`
 }
 
 // wireEnding has the fields about how the guest ended and what it returned.
@@ -47,13 +50,15 @@ const Version = 1
 
 // MarshalJSON always writes every key, so that clients need not check which exist: null for
 // a missing value, and never null for a list or a map. The exceptions are the id, which is
-// written if the request had one, and step, which is written for the step of a session.
+// written if the request had one, artifacts, which are written if there are some, and step,
+// which is written for the step of a session.
 //
 // A struct that embeds a Result inherits this method, so that its own fields are missing in
 // its JSON: use a named field instead.
 func (r Result) MarshalJSON() ([]byte, error) {
 	w := wireResult{
-		wireEnding: r.ending(), Usage: r.Usage, Violations: r.Violations, Traffic: r.Traffic, Modules: r.Modules, Enforcement: r.Enforcement.wire(), Step: r.Step,
+		wireEnding: r.ending(), Usage: r.Usage, Violations: r.Violations, Traffic: r.Traffic, Modules: r.Modules, Enforcement: r.Enforcement.wire(),
+		Artifacts: r.Artifacts, ArtifactsOmitted: r.ArtifactsOmitted, Step: r.Step,
 	}
 	if w.Violations == nil {
 		w.Violations = []Violation{}

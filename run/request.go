@@ -47,7 +47,15 @@ type Script struct {
 	Context any
 	// Variables names the globals of the script that the Result reports.
 	Variables []string
-	// Restricted applies the language rules, in addition to all the walls.
+	// Args are sys.argv after the name.
+	Args []string
+	// Files are put into /work, the script's current directory, from which it can also import.
+	Files []File
+	// Artifacts are patterns of names in /work, such as "*.png" or "**" for all: the Result
+	// has what the script has written to files of such names. See MatchPattern.
+	Artifacts []string
+	// Restricted applies the language rules, in addition to all the walls. Such a script has
+	// no files.
 	Restricted bool
 	// Tools are functions of the host that the script may call, by name. They need
 	// TierWasm.
@@ -187,6 +195,7 @@ func (r Request) validateCode() error {
 // firstField returns the JSON name of the first field that is set, or "".
 func (s Script) firstField() string {
 	return firstOf(field{"script", s.Source != ""}, field{"name", s.Name != ""}, field{"context", s.Context != nil}, field{"variables", len(s.Variables) > 0},
+		field{"args", len(s.Args) > 0}, field{"files", len(s.Files) > 0}, field{"artifacts", len(s.Artifacts) > 0},
 		field{"restricted", s.Restricted}, field{"tools", len(s.Tools) > 0}, field{"deterministic", s.Deterministic})
 }
 
@@ -229,7 +238,12 @@ func (s Script) validate() error {
 			return invalid("variables", "%q is not a name", v)
 		}
 	}
-	return nil
+	for i, argument := range s.Args {
+		if !utf8.ValidString(argument) || strings.ContainsRune(argument, 0) {
+			return invalid(fmt.Sprintf("args[%d]", i), "%q is not a text without NUL bytes", argument)
+		}
+	}
+	return s.validateFiles()
 }
 
 func (c Command) validate() error {

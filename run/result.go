@@ -141,6 +141,10 @@ type Result struct {
 	// module rules in the policy.
 	Modules     []ModuleUse `json:"modules"`
 	Enforcement Enforcement `json:"enforcement"`
+	// Artifacts are what the guest has written to the files that the request asks for, by
+	// name. ArtifactsOmitted counts those above MaxFiles.
+	Artifacts        []Artifact `json:"artifacts,omitempty"`
+	ArtifactsOmitted int        `json:"artifacts_omitted,omitempty"`
 	// Step is set for the step of a session; nil for all other runs.
 	Step *Step `json:"step,omitempty"`
 }

@@ -50,7 +50,7 @@ func assemble(ctx context.Context, opts serviceOptions, log *slog.Logger) (p par
 		return p, err
 	}
 	how := service.Options{
-		Policy: rules, Version: p.version, Commands: opts.allowCommands, Workspaces: opts.workspaces,
+		Policy: rules, Version: p.version, Commands: opts.allowCommands, Workspaces: opts.workspaces, FileRoots: opts.fileRoots,
 		Answers: admission.NewAnswers(opts.answers),
 	}
 	recorded, err := openAudit(opts.audit, log)

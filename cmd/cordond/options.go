@@ -20,6 +20,7 @@ type serviceOptions struct {
 	cli.PolicyOptions
 	allowCommands           bool
 	workspaces              []string
+	fileRoots               []string
 	concurrent, queue, idle int
 	answers                 admission.AnswerOptions
 	audit                   auditOptions
@@ -39,6 +40,7 @@ func (o *serviceOptions) addTo(cmd *cobra.Command) {
 	o.concurrent, o.queue, o.idle = 2*runtime.NumCPU(), 1024, 8
 	f.BoolVar(&o.allowCommands, "allow-commands", false, "run commands too, not only scripts")
 	f.StringArrayVar(&o.workspaces, "workspace", nil, "a `DIRECTORY` in and below which commands may work (repeatable); without one they have a private /tmp")
+	f.StringArrayVar(&o.fileRoots, "files-from", nil, "a `DIRECTORY` below which requests may name files that a script gets (repeatable); without one they have to send the data")
 	f.Var(cli.Counted(&o.concurrent), "concurrent", "how many runs may be under way at once")
 	f.Var(cli.Counted(&o.queue), "queue", "how many requests may wait for their turn; further ones are refused and may be retried")
 	o.answers = admission.AnswerOptions{PerCaller: admission.DefaultAnswersPerCaller, Total: admission.DefaultAnswers}
@@ -66,19 +68,26 @@ func (o *serviceOptions) validate() error {
 	if len(o.workspaces) > 0 && !o.allowCommands {
 		return run.Errorf(run.Invalid, "--workspace is for commands: add --allow-commands")
 	}
-	for i, directory := range o.workspaces {
-		// Requests are compared with the resolved path.
+	if err := resolve("--workspace", o.workspaces); err != nil {
+		return err
+	}
+	return resolve("--files-from", o.fileRoots)
+}
+
+// resolve replaces directories by their real paths, with which requests are compared.
+func resolve(flag string, directories []string) error {
+	for i, directory := range directories {
 		real, err := filepath.EvalSymlinks(directory)
 		if err == nil {
 			real, err = filepath.Abs(real)
 		}
 		if err != nil {
-			return run.Errorf(run.Invalid, "--workspace %s: %w", directory, err)
+			return run.Errorf(run.Invalid, "%s %s: %w", flag, directory, err)
 		}
 		if info, err := os.Stat(real); err != nil || !info.IsDir() {
-			return run.Errorf(run.Invalid, "--workspace %s: not a directory", directory)
+			return run.Errorf(run.Invalid, "%s %s: not a directory", flag, directory)
 		}
-		o.workspaces[i] = real
+		directories[i] = real
 	}
 	return nil
 }

@@ -37,6 +37,12 @@ type Session interface {
 	Close() error
 }
 
+// FileHolder is a session with a /work.
+type FileHolder interface {
+	// Files returns it. It stays usable while a step runs, and until the session ends.
+	Files() (run.Files, error)
+}
+
 // NameStep gives the script of a step its name in tracebacks, unless it has one.
 func (j *Job) NameStep(number int) {
 	if j.Script.Name == "" {

@@ -57,6 +57,7 @@ const (
 	Sessions    Feature = "sessions"    // SessionOpener
 	Snapshots   Feature = "snapshots"   // SnapshotLoader
 	Tools       Feature = "tools"       // scripts and modules can call functions of the host
+	Files       Feature = "files"       // scripts have files in /work, and leave some there
 	Determinism Feature = "determinism" // the same input gives the same bytes
 	// ModuleRules are applied to Python. A policy that has some refuses all other tiers.
 	ModuleRules Feature = "module_rules"

@@ -352,7 +352,7 @@ func rootOf(in Inputs, id int) []Mount {
 		Mount{Path: "/etc/group", Kind: TextFile, Target: fmt.Sprintf("guest:x:%d:\n", id)},
 	)
 	if !in.Command {
-		return Arrange(append(root, Mount{Path: Scratch, Kind: EmptyDir}))
+		return Arrange(append(root, Mount{Path: Scratch, Kind: EmptyDir}, Mount{Path: Work, Kind: Symlink, Target: Scratch + "/" + WorkName}))
 	}
 	for _, path := range in.Policy.Write {
 		root = append(root, Mount{Path: path, Kind: grantKind(in.Features, path, WritableDir, WritableFile), MapOwner: true})

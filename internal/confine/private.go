@@ -4,6 +4,9 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
 )
 
 // A guest has its own /tmp, which also has other names, where the host has directories of
@@ -11,8 +14,13 @@ import (
 // its own directory, at the host's path. Nothing else of them is visible: they belong to
 // everybody, and their names are the easiest to guess.
 
-// Scratch is the directory that the guest may write to.
-const Scratch = "/tmp"
+// Scratch is the directory that the guest may write to. Work is where a script finds its files:
+// a link to WorkName in it.
+const (
+	Scratch  = "/tmp"
+	Work     = "/work"
+	WorkName = "work"
+)
 
 // Arrange completes the list of a root's mounts and sorts it. A symlink is replaced by
 // what is mounted at its path or below. Directories between the scratch space and a mount
@@ -96,6 +104,20 @@ func sortMounts(root []Mount) {
 		}
 		return strings.Compare(a.Path, b.Path)
 	})
+}
+
+// Work returns an error if guests can have no /work.
+func (p Plan) Work() error {
+	if p.Root == nil {
+		missing := p.Missing[policy.WallMount]
+		return run.Errorf(run.Unsupported, "a script has no files on this host, because it has no private /tmp: %s", missing.Reason)
+	}
+	link := func(m Mount) bool { return m.Path == Work && m.Kind == Symlink }
+	taken := func(m Mount) bool { return m.Path == Scratch+"/"+WorkName || isBelow(m.Path, Scratch+"/"+WorkName) }
+	if !slices.ContainsFunc(p.Root, link) || slices.ContainsFunc(p.Root, taken) {
+		return run.Errorf(run.Unsupported, "a script has no files under this policy, which grants files of the host below %s or %s/%s", Work, Scratch, WorkName)
+	}
+	return nil
 }
 
 func isBelow(name, dir string) bool { return strings.HasPrefix(name, dir+"/") }

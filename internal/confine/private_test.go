@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
 )
 
 // mountLines formats mounts as text: "kind path" of each, in order.
@@ -97,5 +98,28 @@ func TestLinkedTmp(t *testing.T) {
 		if got := throughPrivate(test.files, Scratch, SharedMemory); !slices.Equal(got, test.want) {
 			t.Errorf("%s:\ngot  %v\nwant %v", name, got, test.want)
 		}
+	}
+}
+
+func TestWork(t *testing.T) {
+	for name, test := range map[string]struct {
+		granted []Mount
+		words   string
+	}{
+		"nothing granted":    {},
+		"a file in /tmp":     {granted: []Mount{{Path: "/tmp/other/f", Kind: BindFile}}},
+		"a file in /work":    {[]Mount{{Path: "/work/f", Kind: BindFile}}, "grants files of the host below /work"},
+		"the whole of /work": {[]Mount{{Path: "/work", Kind: BindDir}}, "grants files of the host below /work"},
+		"/tmp/work":          {[]Mount{{Path: "/tmp/work", Kind: BindDir}}, "or /tmp/work"},
+		"below /tmp/work":    {[]Mount{{Path: "/tmp/work/f", Kind: BindFile}}, "or /tmp/work"},
+	} {
+		root := append(test.granted, Mount{Path: Scratch, Kind: EmptyDir}, Mount{Path: Work, Kind: Symlink, Target: Scratch + "/" + WorkName})
+		err := Plan{Root: Arrange(root)}.Work()
+		if test.words == "" && err != nil || test.words != "" && (err == nil || !strings.Contains(err.Error(), test.words)) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := (Plan{}).Work(); run.ClassOf(err) != run.Unsupported {
+		t.Errorf("%v", err)
 	}
 }

@@ -15,6 +15,9 @@ import (
 
 const schemaPrefix = "#/components/schemas/"
 
+// namePart ends the path of an endpoint about one file, whose name may have slashes.
+const namePart = "{name...}"
+
 // newDocument describes the endpoints, with the schemas of their requests and answers.
 func newDocument(version string) *huma.OpenAPI {
 	schemas := huma.NewMapRegistry(schemaPrefix, huma.DefaultSchemaNamer)
@@ -45,7 +48,7 @@ func newDocument(version string) *huma.OpenAPI {
 // operation describes an endpoint.
 func (e endpoint) operation(schemas huma.Registry) *huma.Operation {
 	op := &huma.Operation{
-		OperationID: e.name, Method: e.method, Path: e.path, Summary: e.summary, Description: e.words,
+		OperationID: e.name, Method: e.method, Path: e.documented(), Summary: e.summary, Description: e.words,
 		Responses: map[string]*huma.Response{},
 	}
 	if e.access != forCallers {
@@ -64,6 +67,12 @@ func (e endpoint) operation(schemas huma.Registry) *huma.Operation {
 	if e.body != nil {
 		op.RequestBody = &huma.RequestBody{Required: true, Content: content(schemas, jsonType, e.body)}
 	}
+	if e.raw {
+		op.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"application/octet-stream": {Schema: &huma.Schema{Type: huma.TypeString}}}}
+	}
+	if e.documented() != e.path {
+		op.Parameters = append(op.Parameters, &huma.Param{Name: "name", In: "path", Required: true, Description: "The path of a file below /work", Schema: &huma.Schema{Type: huma.TypeString}})
+	}
 	op.Responses[strconv.Itoa(e.status)] = e.success(schemas)
 	wrong := slices.Clone(e.wrong)
 	if e.access != forAnybody {
@@ -80,6 +89,9 @@ func (e endpoint) operation(schemas huma.Registry) *huma.Operation {
 	}
 	return op
 }
+
+// documented is the path in the document, which has no form for a name with slashes.
+func (e endpoint) documented() string { return strings.Replace(e.path, namePart, "{name}", 1) }
 
 func (e endpoint) success(schemas huma.Registry) *huma.Response {
 	r := &huma.Response{Description: e.summary, Headers: map[string]*huma.Param{}}
@@ -98,7 +110,7 @@ func (e endpoint) success(schemas huma.Registry) *huma.Response {
 	if e.events {
 		r.Content[eventsType] = &huma.MediaType{Schema: eventsSchema(schemas)}
 	}
-	if e.status == http.StatusCreated {
+	if e.status == http.StatusCreated && e.method == http.MethodPost {
 		r.Headers["Location"] = header("Where the new one is")
 	}
 	return r

@@ -33,6 +33,7 @@ type endpoint struct {
 	serve        func(a *api) handler
 
 	body   reflect.Type // of the request, nil for none
+	raw    bool         // the request is the content of a file
 	answer reflect.Type // nil for none, or if it is not JSON
 	status int
 	kind   string // of the answer, if it is not JSON
@@ -61,6 +62,11 @@ type SessionList struct {
 	Sessions []service.SessionInfo `json:"sessions"`
 }
 
+// FileList is what is in /work of a session.
+type FileList struct {
+	Files []run.FileInfo `json:"files"`
+}
+
 // Health is the answer of a healthy service.
 type Health struct {
 	Status string `json:"status"`
@@ -70,6 +76,7 @@ type Health struct {
 var (
 	wrongBodies = []int{http.StatusBadRequest, http.StatusNotAcceptable, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}
 	wrongIDs    = []int{http.StatusNotFound, http.StatusGone} // of sessions
+	wrongFiles  = []int{http.StatusBadRequest, http.StatusInternalServerError, http.StatusNotImplemented}
 	wrongTurns  = []int{http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusNotImplemented, http.StatusServiceUnavailable}
 )
 
@@ -149,6 +156,31 @@ var endpoints = []endpoint{
 		wrong: wrongIDs,
 	},
 	{
+		method: http.MethodGet, path: "/v1/sessions/{id}/files", name: "files", summary: "List the files of a session",
+		words:  "Everything in /work that is not a directory, by name. A session with more than 10,000 names cannot be listed.",
+		serve:  func(a *api) handler { return a.files },
+		answer: reflect.TypeFor[FileList](), status: http.StatusOK,
+		wrong: slices.Concat(wrongIDs, wrongFiles, []int{http.StatusNotAcceptable}),
+	},
+	{
+		method: http.MethodGet, path: "/v1/sessions/{id}/files/{name...}", name: "download", summary: "Download a file of a session",
+		words: "The name is the path below /work. A Range gives a part of it. The content is the session's word: treat it as you treat a file from a stranger.",
+		serve: func(a *api) handler { return a.download }, kind: "*/*", status: http.StatusOK,
+		wrong: slices.Concat(wrongIDs, wrongFiles, []int{http.StatusRequestedRangeNotSatisfiable}),
+	},
+	{
+		method: http.MethodPut, path: "/v1/sessions/{id}/files/{name...}", name: "upload", summary: "Upload a file to a session",
+		words: "The body is the content, of any type. The file appears under its name when it is complete, and replaces another one of that name. Steps find it in /work, where they start.",
+		serve: func(a *api) handler { return a.upload }, raw: true, answer: reflect.TypeFor[run.FileInfo](), status: http.StatusCreated,
+		wrong: slices.Concat(wrongIDs, wrongFiles, []int{http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}),
+	},
+	{
+		method: http.MethodDelete, path: "/v1/sessions/{id}/files/{name...}", name: "removeFile", summary: "Remove a file of a session",
+		words: "A directory is removed with everything in it.",
+		serve: func(a *api) handler { return a.removeFile }, status: http.StatusNoContent,
+		wrong: slices.Concat(wrongIDs, wrongFiles),
+	},
+	{
 		method: http.MethodDelete, path: "/v1/sessions/{id}", name: "closeSession", summary: "Close a session",
 		words: "A running step is interrupted first.",
 		serve: func(a *api) handler { return a.closeSession }, status: http.StatusNoContent,
@@ -190,11 +222,11 @@ var endpoints = []endpoint{
 func Listing() string {
 	width := 0
 	for _, e := range endpoints {
-		width = max(width, len(e.path))
+		width = max(width, len(e.documented()))
 	}
 	var b strings.Builder
 	for _, e := range endpoints {
-		fmt.Fprintf(&b, "  %-6s %-*s  %s\n", e.method, width, e.path, e.summary)
+		fmt.Fprintf(&b, "  %-6s %-*s  %s\n", e.method, width, e.documented(), e.summary)
 	}
 	return b.String()
 }

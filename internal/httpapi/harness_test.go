@@ -283,6 +283,9 @@ func (d *frontend) conforms(schema *openapi3.Schema, body []byte) {
 func (d *frontend) item(path string) *openapi3.PathItem {
 	for template, item := range d.spec.Paths.Map() {
 		want, got := strings.Split(template, "/"), strings.Split(path, "/")
+		if last := len(want) - 1; want[last] == "{name}" && len(got) > last {
+			got = got[:last+1] // the name of a file may have slashes
+		}
 		same := len(want) == len(got)
 		for i := range want {
 			same = same && (strings.HasPrefix(want[i], "{") || want[i] == got[i])

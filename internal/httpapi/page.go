@@ -57,8 +57,8 @@ func newPage(document *huma.OpenAPI) ([]byte, error) {
 	shown.Style = template.CSS(pageStyle) //nolint:gosec // our own file
 	shown.Info = document.Info
 	for _, e := range endpoints {
-		item := document.Paths[e.path]
-		for _, op := range []*huma.Operation{item.Get, item.Post, item.Delete} {
+		item := document.Paths[e.documented()]
+		for _, op := range []*huma.Operation{item.Get, item.Post, item.Put, item.Delete} {
 			if op != nil && op.OperationID == e.name {
 				shown.Operations = append(shown.Operations, op)
 			}

@@ -31,6 +31,7 @@ var typeSchemas = map[reflect.Type]huma.Schema{
 	reflect.TypeFor[run.Outcome]():            oneOf(run.Outcomes()),
 	reflect.TypeFor[run.ErrorType]():          oneOf(errorTypes()),
 	reflect.TypeFor[run.Class]():              oneOf(run.Classes()),
+	reflect.TypeFor[run.FileKind]():           oneOf([]run.FileKind{run.FileLink, run.FileSpecial}),
 }
 
 // amounts has the schemas of limits as text, by kind.

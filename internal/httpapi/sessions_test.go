@@ -53,6 +53,10 @@ func (s *countedSession) Run(ctx context.Context, req run.Request) (run.Result, 
 	return result, nil
 }
 
+func (s *countedSession) Files() (run.Files, error) {
+	return nil, run.Errorf(run.Unsupported, "no files")
+}
+
 func (s *countedSession) Interrupt() {
 	select {
 	case s.interrupts <- struct{}{}:

@@ -2,6 +2,7 @@ package jsonform
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -80,6 +81,12 @@ func encode(w io.Writer, r run.Result, brief bool) error {
 		e.text(`,"enforcement":`)
 		e.made(r.Enforcement.MarshalJSON())
 	}
+	if len(r.Artifacts) > 0 {
+		e.artifacts(r.Artifacts)
+	}
+	if r.ArtifactsOmitted > 0 {
+		e.text(fmt.Sprintf(`,"artifacts_omitted":%d`, r.ArtifactsOmitted))
+	}
 	if r.Step != nil {
 		e.text(`,"step":`)
 		e.step(*r.Step)
@@ -147,6 +154,39 @@ func (e *encoder) step(s run.Step) {
 		e.text(fmt.Sprintf(`,"display_omitted":%d`, s.Omitted))
 	}
 	e.text("}")
+}
+
+// artifacts writes files in pieces.
+func (e *encoder) artifacts(list []run.Artifact) {
+	e.text(`,"artifacts":[`)
+	for i, a := range list {
+		if i > 0 {
+			e.text(",")
+		}
+		data := a.Data
+		a.Data = nil
+		text, err := a.MarshalJSON()
+		if err != nil {
+			e.fail(err)
+			return
+		}
+		// The data is the last field: an artifact without it has an error instead.
+		head, withData := bytes.CutSuffix(text, []byte(`"}`))
+		e.bytes(head)
+		if withData && a.Error == "" {
+			to := base64.NewEncoder(base64.StdEncoding, e)
+			_, _ = to.Write(data) // e remembers the error
+			_ = to.Close()
+		}
+		e.bytes(text[len(head):])
+	}
+	e.text("]")
+}
+
+// Write makes the encoder an io.Writer. Its error is the first one.
+func (e *encoder) Write(p []byte) (int, error) {
+	e.bytes(p)
+	return len(p), e.err
 }
 
 func (e *encoder) bytes(p []byte) {

@@ -2,6 +2,7 @@ package jsonform
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -65,19 +66,27 @@ func ParseObject(data []byte, into any) error {
 
 // readObject fills a struct from the next JSON object, field by field.
 func readObject(d *json.Decoder, path string, into reflect.Value) error {
+	file, isFile := into.Addr().Interface().(fileFields)
 	start, err := d.Token()
 	switch {
 	case err != nil:
 		return err
-	case start == nil && path != "":
+	case start == nil && path != "" && !isFile:
 		return nil // null sets nothing, as in encoding/json
 	case start != json.Delim('{'):
 		return wrongKind(path, "an object", start)
 	}
 	fields := structFieldsOf(into.Type())
-	return readMembers(d, path, fields.names, func(name string) error {
+	err = readMembers(d, path, fields.names, func(name string) error {
+		if isFile {
+			file.note(name)
+		}
 		return readField(d, path+name, into.FieldByIndex(fields.index[name]))
 	})
+	if err == nil && isFile {
+		err = file.check(strings.TrimSuffix(path, "."))
+	}
+	return err
 }
 
 // readLimits fills limits from the next JSON object.
@@ -184,6 +193,8 @@ func readField(d *json.Decoder, path string, field reflect.Value) error {
 	switch target := field.Addr().Interface().(type) {
 	case *policy.Limits:
 		return readLimits(d, path+".", target)
+	case *[]File:
+		return readFiles(d, path, target)
 	default:
 		if t := field.Type(); t.Kind() == reflect.Pointer && t.Elem().Kind() == reflect.Struct {
 			field.Set(reflect.New(t.Elem()))
@@ -193,6 +204,10 @@ func readField(d *json.Decoder, path string, field reflect.Value) error {
 		var kind *json.UnmarshalTypeError
 		if errors.As(err, &kind) {
 			return fieldError(path, "expected %s, got a JSON %s", kindWords(field.Type()), kind.Value)
+		}
+		var corrupt base64.CorruptInputError
+		if errors.As(err, &corrupt) {
+			return fieldError(path, "not base64: a wrong character at offset %d", int64(corrupt))
 		}
 		return err
 	}
@@ -295,6 +310,9 @@ func wrongKind(path, want string, got any) error {
 		kind = "null"
 	case json.Delim:
 		kind = "array"
+		if g == '{' {
+			kind = "object"
+		}
 	case string:
 		kind = "string"
 	case json.Number:
@@ -319,8 +337,11 @@ func kindWords(t reflect.Type) string {
 	case reflect.String:
 		return "a string"
 	case reflect.Slice:
-		if t.Elem().Kind() == reflect.Interface {
+		switch t.Elem().Kind() {
+		case reflect.Interface:
 			return "a list"
+		case reflect.Uint8:
+			return "a text in base64"
 		}
 		return "a list of strings"
 	case reflect.Int:

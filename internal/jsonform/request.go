@@ -21,6 +21,9 @@ type Request struct {
 	Context           any                 `json:"context,omitempty"`
 	Stdin             string              `json:"stdin,omitempty"`
 	Variables         []string            `json:"variables,omitempty"`
+	Args              []string            `json:"args,omitempty"`
+	Files             []File              `json:"files,omitempty"`
+	Artifacts         []string            `json:"artifacts,omitempty"`
 	Restricted        bool                `json:"restricted,omitempty"`
 	Tier              policy.Tier         `json:"tier,omitempty"`
 	Trust             policy.Trust        `json:"trust,omitempty"`
@@ -34,7 +37,8 @@ func (r Request) Run() run.Request {
 	return run.Request{
 		ID: r.ID,
 		Script: run.Script{
-			Source: r.Script, Name: r.Name, Context: r.Context, Variables: r.Variables, Restricted: r.Restricted, Deterministic: r.Deterministic,
+			Source: r.Script, Name: r.Name, Context: r.Context, Variables: r.Variables, Args: r.Args, Files: filesOf(r.Files), Artifacts: r.Artifacts,
+			Restricted: r.Restricted, Deterministic: r.Deterministic,
 		},
 		Command: run.Command{Args: r.Command, Workspace: r.Workspace, WorkspaceReadOnly: r.WorkspaceReadOnly, Env: r.Env},
 		Stdin:   r.Stdin, Tier: r.Tier, Trust: r.Trust, Limits: r.Limits, OnOutputLimit: r.OnOutputLimit,

@@ -98,6 +98,8 @@ func (s *fakeSession) Run(ctx context.Context, r run.Request) (result run.Result
 	return result, err
 }
 
+func (s *fakeSession) Files() (run.Files, error) { return nil, run.Errorf(run.Unsupported, "no files") }
+
 func (s *fakeSession) Interrupt() {
 	if cancel := s.interrupt.Load(); cancel != nil {
 		(*cancel)()

@@ -2,6 +2,7 @@ package service
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/backend"
 	"github.com/cordon-sandbox/cordon/internal/tiers"
 	"github.com/cordon-sandbox/cordon/internal/token"
+	"github.com/cordon-sandbox/cordon/internal/workdir"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -30,6 +32,9 @@ func (s *Service) permit(who token.Caller, req run.Request) (permitted run.Reque
 		req.Command.WorkspaceExact = req.Command.Workspace != ""
 	} else {
 		req.Script.Restricted = req.Script.Restricted || who.Ceiling.Restricted
+		if req.Script.Files, err = s.permitFiles(who, req.Script.Files); err != nil {
+			return req, err
+		}
 	}
 	if req.Tier, err = s.permitTier(who, req); err != nil {
 		return req, err
@@ -150,6 +155,50 @@ func (s *Service) permitWorkspace(directory string) (string, error) {
 	// A directory that does not exist gets the same message, so that callers cannot find
 	// out which directories exist.
 	return "", run.Errorf(run.Forbidden, "workspace %q is not one that the operator offers", directory)
+}
+
+// permitFiles replaces the files that a request names on this machine by their data. They must
+// be below a directory that the operator opened to callers, and no link leads out of it.
+func (s *Service) permitFiles(who token.Caller, files []run.File) ([]run.File, error) {
+	if !slices.ContainsFunc(files, func(f run.File) bool { return f.Path != "" }) {
+		return files, nil
+	}
+	loaded := slices.Clone(files)
+	for i, f := range files {
+		if f.Path == "" {
+			continue
+		}
+		data, err := s.readOffered(f.Path, s.maxima(who).Scratch)
+		if err != nil {
+			return nil, run.Wrap(run.Forbidden, &policy.FieldError{Field: fmt.Sprintf("files[%d].path", i), Err: err})
+		}
+		loaded[i] = run.File{Name: f.Name, Data: data}
+	}
+	return loaded, nil
+}
+
+// readOffered reads a file below one of the FileRoots.
+func (s *Service) readOffered(name string, most policy.Bytes) ([]byte, error) {
+	for _, directory := range s.FileRoots {
+		inside, err := filepath.Rel(directory, filepath.Clean(name))
+		if err != nil || !filepath.IsLocal(inside) || !filepath.IsAbs(name) {
+			continue
+		}
+		root, err := os.OpenRoot(directory)
+		if err != nil {
+			continue
+		}
+		defer root.Close()
+		if stat, err := root.Stat(inside); err != nil || !stat.Mode().IsRegular() {
+			continue
+		}
+		if f, err := root.Open(inside); err == nil {
+			return workdir.ReadFile(f, most)
+		}
+	}
+	// A file that does not exist gets the same message, so that callers cannot find out which
+	// files exist.
+	return nil, fmt.Errorf("%q is not a file that the operator offers", name)
 }
 
 // withoutLinks resolves the links in the path of a directory, as permitWorkspace does for

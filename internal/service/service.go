@@ -47,6 +47,8 @@ type Options struct {
 	// Workspaces are directories in and below which commands may work. Without one,
 	// commands have only their private /tmp.
 	Workspaces []string
+	// FileRoots are directories below which requests may name files that a script gets.
+	FileRoots []string
 
 	Observers []observe.Observer
 	Tracer    observe.Tracer

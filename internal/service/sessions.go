@@ -22,6 +22,7 @@ const (
 type Session interface {
 	Run(ctx context.Context, req run.Request) (run.Result, error)
 	Interrupt()
+	Files() (run.Files, error)
 	Close() error
 }
 
@@ -84,6 +85,9 @@ func (s *Service) Step(ctx context.Context, who token.Caller, frontend observe.F
 		if err := s.roomFor(who, req.Limits); err != nil {
 			return run.Result{}, err
 		}
+		if req.Script.Files, err = s.permitFiles(who, req.Script.Files); err != nil {
+			return run.Result{}, err
+		}
 		if field, got, limit, above := req.Limits.Above(s.maxima(who)); above {
 			return run.Result{}, aboveMaximum(who, field, got, limit)
 		}
@@ -98,6 +102,21 @@ func (s *Service) Step(ctx context.Context, who token.Caller, frontend observe.F
 		}
 		return result, err
 	})
+}
+
+// InFiles calls do with the files of one of the caller's own sessions. The session is in use
+// meanwhile.
+func (s *Service) InFiles(who token.Caller, id string, do func(run.Files) error) error {
+	one, err := s.sessions.Use(who.Name, id)
+	if err != nil {
+		return err
+	}
+	defer s.sessions.Done(one)
+	files, err := one.Held.Files()
+	if err != nil {
+		return err
+	}
+	return do(files)
 }
 
 // Interrupt interrupts the running step of one of the caller's own sessions.

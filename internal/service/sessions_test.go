@@ -40,6 +40,8 @@ func (s *fakeSession) Run(ctx context.Context, req run.Request) (run.Result, err
 	return stepResult(int(s.steps.Add(1)), true), nil
 }
 
+func (s *fakeSession) Files() (run.Files, error) { return nil, run.Errorf(run.Unsupported, "no files") }
+
 func (s *fakeSession) Interrupt() {
 	s.interrupts.Add(1)
 	s.stop()

@@ -26,7 +26,7 @@ func All() backend.Tiers {
 		},
 		{
 			Name: policy.TierProcess, Runs: []policy.Guest{policy.GuestScript, policy.GuestCall}, Trust: policy.TrustUser,
-			Offers: []backend.Feature{backend.Hooks, backend.Checks, backend.Sessions, backend.ModuleRules},
+			Offers: []backend.Feature{backend.Hooks, backend.Checks, backend.Sessions, backend.Files, backend.ModuleRules},
 			Start:  started(startProcess),
 		},
 		{

@@ -19,7 +19,11 @@ type Guest struct {
 	Context   any
 	Stdin     string
 	Variables []string
-	Streams   run.Streams
+	// Args are sys.argv after the name.
+	Args []string
+	// Work makes /work the guest's current directory. See OpenScratch.
+	Work    bool
+	Streams run.Streams
 	// Network is set if the policy grants the guest hosts.
 	Network *Network
 	// Limits are complete. Scratch is the worker's.
@@ -81,6 +85,18 @@ const (
 // be given to another worker.
 var ErrNotStarted = errors.New("the guest was not started")
 
+// more is what few guests need: nil for the others.
+func (g Guest) more() any {
+	if len(g.Args) == 0 && !g.Work {
+		return nil
+	}
+	args := []any{}
+	for _, argument := range g.Args {
+		args = append(args, argument)
+	}
+	return []any{args, g.Work}
+}
+
 // startFields is the start frame, in the order in which worker.py reads it.
 func startFields(g Guest, code []byte, ask bool) []wire.Field {
 	variables := g.Variables
@@ -94,6 +110,7 @@ func startFields(g Guest, code []byte, ask bool) []wire.Field {
 		{Name: "variables", Value: variables},
 		{Name: "code", Value: code},
 		{Name: "ask", Value: ask},
+		{Name: "more", Value: g.more()},
 		{Name: "library_threads", Value: script.LibraryThreads(g.Limits.CPUs, g.Limits.Threads)},
 		{Name: "max_answer", Value: wire.MaxReport(g.Limits)},
 	}

@@ -31,6 +31,7 @@ func (w *Worker) Step(ctx context.Context, g Guest) (Ending, error) {
 		{Name: "name", Value: g.Name},
 		{Name: "context", Value: g.Context},
 		{Name: "variables", Value: variables},
+		{Name: "args", Value: append([]string{}, g.Args...)},
 		{Name: "stdin", Value: stdin},
 		{Name: "max_answer", Value: wire.MaxReport(g.Limits)},
 	})

@@ -72,6 +72,8 @@ func encodeScript(message byte, g guestScript, limits policy.Limits) ([]byte, er
 		wire.Field{Name: "name", Value: g.name},
 		wire.Field{Name: "context", Value: g.context},
 		wire.Field{Name: "variables", Value: orEmpty(g.variables)},
+		wire.Field{Name: "args", Value: orEmpty(g.args)},
+		wire.Field{Name: "work", Value: g.work},
 		wire.Field{Name: "most", Value: wire.MaxReport(limits)})
 	if err != nil {
 		return nil, run.Errorf(run.Invalid, "%w", err)
@@ -84,6 +86,8 @@ type guestScript struct {
 	script, name string
 	context      any
 	variables    []string
+	args         []string
+	work         string                // its /work, empty for none
 	rules        policy.LanguagePreset // empty for a script without language rules
 }
 

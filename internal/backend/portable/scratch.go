@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/cordon-sandbox/cordon/internal/backend"
+	"github.com/cordon-sandbox/cordon/internal/workdir"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
@@ -30,6 +32,31 @@ func makeScratch() (s scratch, err error) {
 		return s, run.Errorf(run.Internal, "the private directory of the run: %w", err)
 	}
 	return s, nil
+}
+
+// workName is the directory of a script's files, below its private directory.
+const workName = "work"
+
+// giveFiles puts the files of a job into a directory of their own. It returns nil for a job
+// without files.
+func (s scratch) giveFiles(job backend.Job) (*workdir.Dir, error) {
+	if !job.Script.HasFiles() {
+		return nil, nil
+	}
+	err := s.root.Mkdir(workName, 0o755)
+	var root *os.Root
+	if err == nil {
+		root, err = s.root.OpenRoot(workName)
+	}
+	if err != nil {
+		return nil, run.Errorf(run.Internal, "the directory of the script's files: %w", err)
+	}
+	work := workdir.New(root, workdir.Self())
+	if err := work.Give(job.Script.Files); err != nil {
+		work.Close()
+		return nil, err
+	}
+	return work, nil
 }
 
 // remove removes the directory, also what its guest made hard to remove.

@@ -186,7 +186,10 @@ func (b *Scripts) keepError(err error) {
 }
 
 func (b *Scripts) run(ctx context.Context, job backend.Job) (run.Result, error) {
-	g := guestScript{script: job.Script.Source, name: cmp.Or(job.Script.Name, "<script>"), context: job.Script.Context, variables: job.Script.Variables}
+	g := guestScript{script: job.Script.Source, name: cmp.Or(job.Script.Name, "<script>"), context: job.Script.Context, variables: job.Script.Variables, args: job.Script.Args}
+	if job.Script.HasFiles() {
+		g.work = workName
+	}
 	if job.Script.Restricted {
 		g.rules = b.options.Policy.ScriptRules()
 	}
@@ -255,6 +258,11 @@ func (b *Scripts) execute(ctx context.Context, job backend.Job, message byte, g 
 	}
 	defer func() { err = errors.Join(err, i.free()) }()
 	i.job = job
+	work, err := i.scratch.giveFiles(job)
+	if err != nil {
+		return result, cause, nil, err
+	}
+	defer work.Close()
 	e, err := i.run(ctx, opening, watch{scratch: i.scratch, closed: b.gate.Closed()})
 	if err != nil {
 		return result, cause, nil, err
@@ -262,6 +270,7 @@ func (b *Scripts) execute(ctx context.Context, job backend.Job, message byte, g 
 	e.Violations = append(i.proxy.violations(), e.Exit.Violations...)
 	result, cause = judge(e)
 	result.Traffic = i.proxy.traffic()
+	result.Artifacts, result.ArtifactsOmitted = work.Collect(job.Script.Artifacts, job.Script.Files, job.Limits.Scratch)
 	return result, cause, e.Report, nil
 }
 

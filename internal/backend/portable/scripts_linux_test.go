@@ -283,3 +283,20 @@ func (f writerFunc) Write(b []byte) (int, error) {
 	f(b)
 	return len(b), nil
 }
+
+func TestFilesAndArguments(t *testing.T) {
+	result, err := runScript(t, newNaked(), policy.Policy{}, run.Request{Script: run.Script{
+		Source: "import sys, helper\nopen('out/b.txt', 'w').write(open('a.txt').read() * helper.times)\nresult = sys.argv[1:]",
+		Files:  []run.File{{Name: "a.txt", Data: []byte("ab")}, {Name: "helper.py", Data: []byte("times = 2")}, {Name: "out/keep"}},
+		Args:   []string{"-v"}, Artifacts: []string{"**/*.txt"},
+	}})
+	if err != nil || string(result.Value) != `["-v"]` || len(result.Artifacts) != 1 || string(result.Artifacts[0].Data) != "abab" {
+		t.Errorf("%+v %v", result, err)
+	}
+	result, err = runScript(t, newNaked(), policy.Policy{}, run.Request{Script: run.Script{
+		Source: "import os\nos.symlink('/etc/passwd', 'link')\nos.mkfifo('pipe')", Artifacts: []string{"*"},
+	}})
+	if err != nil || len(result.Artifacts) != 2 || result.Artifacts[0].Data != nil || result.Artifacts[1].Data != nil {
+		t.Errorf("%+v %v", result, err)
+	}
+}

@@ -305,15 +305,21 @@ func (s *sandbox) Run(ctx context.Context, job backend.Job) (run.Result, error) 
 			return run.Result{}, run.Errorf(run.Internal, "cgroup: %w", err)
 		}
 	}
+	work, err := s.backend.giveFiles(m.Worker, job)
+	if err != nil {
+		return run.Result{}, err
+	}
+	defer work.Close()
 	codes := s.backend.kinds[s.backend.rulesOf(job)].codes
 	connection := s.backend.connect(m.Worker)
 	ending, err := m.Run(ctx, zygote.Guest{
-		Script: job.Script.Source, Name: cmp.Or(job.Script.Name, "<script>"), Codes: codes, Context: job.Script.Context, Stdin: job.Stdin, Variables: job.Script.Variables,
+		Script: job.Script.Source, Name: cmp.Or(job.Script.Name, "<script>"), Codes: codes, Context: job.Script.Context, Stdin: job.Stdin, Variables: job.Script.Variables, Args: job.Script.Args, Work: work != nil,
 		Streams: job.Streams, Network: connection.network(), Limits: job.Limits, OnOutputLimit: job.OnOutputLimit, Patience: s.backend.gate.Patience(), OnWait: m.replace,
 	})
 	traffic, closing := connection.end()
 	result, err := s.backend.conclude(m, report.Run{Limits: job.Limits, Restricted: job.Script.Restricted, Modules: s.backend.watchesModules()}, ending, errors.Join(err, closing))
 	result.Enforcement, result.Traffic = s.backend.Enforcement(), traffic
+	result.Artifacts, result.ArtifactsOmitted = work.Collect(job.Script.Artifacts, job.Script.Files, job.Limits.Scratch)
 	if job.Script.Restricted {
 		result.Enforcement.Walls[policy.WallLanguage] = s.backend.enforcedRules(s.backend.rulesOf(job))
 	}

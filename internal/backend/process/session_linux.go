@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
 	"github.com/cordon-sandbox/cordon/internal/backend/hook"
 	"github.com/cordon-sandbox/cordon/internal/egress"
 	"github.com/cordon-sandbox/cordon/internal/report"
+	"github.com/cordon-sandbox/cordon/internal/workdir"
 	"github.com/cordon-sandbox/cordon/internal/zygote"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
@@ -36,6 +38,10 @@ type session struct {
 	traffic []run.Traffic // of all steps before
 	over    error         // why there can be no other step
 	idle    *time.Timer   // of the next check between steps
+
+	working sync.Mutex
+	work    *workdir.Dir // nil until somebody needs it
+	closed  bool
 }
 
 // OpenSession leases a worker that waits for steps.
@@ -89,7 +95,7 @@ func (s *session) open(ctx context.Context) error {
 	}
 	limits := s.limits
 	limits.CPUTime = hook.Lifetime
-	ending, err := s.member.OpenSession(ctx, zygote.Guest{Limits: limits, Network: s.connection.network()})
+	ending, err := s.member.OpenSession(ctx, zygote.Guest{Limits: limits, Network: s.connection.network(), Work: s.hasWork() == nil})
 	if err == nil && ending.Orphaned {
 		return backend.ErrNotStarted
 	}
@@ -130,8 +136,18 @@ func (s *session) Run(ctx context.Context, job backend.Job) (run.Result, error) 
 
 func (s *session) step(ctx context.Context, job backend.Job) (run.Result, error) {
 	job.NameStep(s.steps + 1)
+	var work *workdir.Dir
+	if job.Script.HasFiles() {
+		var err error
+		if work, err = s.openWork(); err == nil {
+			err = work.Give(job.Script.Files)
+		}
+		if err != nil {
+			return run.Result{}, err
+		}
+	}
 	ending, err := s.member.Step(ctx, zygote.Guest{
-		Script: job.Script.Source, Name: job.Script.Name, Context: job.Script.Context, Stdin: job.Stdin, Variables: job.Script.Variables,
+		Script: job.Script.Source, Name: job.Script.Name, Context: job.Script.Context, Stdin: job.Stdin, Variables: job.Script.Variables, Args: job.Script.Args,
 		Streams: job.Streams, Limits: job.Limits, OnOutputLimit: job.OnOutputLimit, Patience: s.backend.gate.Patience(), Grace: stepGrace,
 	})
 	result, err := s.backend.conclude(s.member, report.Run{Limits: job.Limits, Restricted: s.restricted, Modules: s.backend.watchesModules()}, ending, err)
@@ -150,11 +166,49 @@ func (s *session) step(ctx context.Context, job backend.Job) (run.Result, error)
 	result.Step = &run.Step{Number: s.steps, Survived: ending.Report != nil && ending.Killed == "" && ending.Exit == nil}
 	result.Step.Display, result.Step.Omitted = report.Displayed(ending.Report, job.Limits.Result-result.ValueSize())
 	result.Usage.Result = result.ValueSize()
+	result.Artifacts, result.ArtifactsOmitted = work.Collect(job.Script.Artifacts, job.Script.Files, job.Limits.Scratch)
 	if !result.Step.Survived {
 		return result, s.end(run.Errorf(run.Gone, "the session ended in step %d: %s", s.steps, result.Error))
 	}
 	s.watch()
 	return result, nil
+}
+
+// hasWork returns an error if the session has no /work.
+func (s *session) hasWork() error {
+	if s.restricted {
+		return run.Errorf(run.Invalid, "a session by the language rules has no files: its steps could not open them")
+	}
+	return s.backend.plan.Work()
+}
+
+// openWork opens the session's /work, once.
+func (s *session) openWork() (*workdir.Dir, error) {
+	s.working.Lock()
+	defer s.working.Unlock()
+	if err := s.hasWork(); err != nil {
+		return nil, err
+	}
+	if s.closed {
+		return nil, run.Errorf(run.Gone, "the session has ended")
+	}
+	if s.work == nil {
+		work, err := s.backend.openWork(s.member.Worker)
+		if err != nil {
+			return nil, err
+		}
+		s.work = work
+	}
+	return s.work, nil
+}
+
+// Files returns the session's /work. It can be used while a step runs.
+func (s *session) Files() (run.Files, error) {
+	work, err := s.openWork()
+	if err != nil {
+		return nil, err
+	}
+	return work, nil
 }
 
 // minCheck bounds how often an idle session is checked.
@@ -224,7 +278,10 @@ func (s *session) end(why error) error {
 	}
 	s.member.Close()
 	_, err := s.connection.end()
-	return err
+	s.working.Lock()
+	defer s.working.Unlock()
+	s.closed = true
+	return errors.Join(err, s.work.Close())
 }
 
 func (s *session) done() { s.turn <- struct{}{} }

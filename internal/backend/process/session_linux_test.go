@@ -19,6 +19,8 @@ import (
 )
 
 func TestSessions(t *testing.T)     { backendtest.Sessions(t, opener, policy.Policy{}, true) }
+func TestFiles(t *testing.T)        { backendtest.Files(t, opener, policy.Policy{}) }
+func TestSessionFiles(t *testing.T) { backendtest.SessionFiles(t, opener, policy.Policy{}) }
 func TestHostileSteps(t *testing.T) { backendtest.HostileSteps(t, opener, policy.Policy{}) }
 func TestContractInSteps(t *testing.T) {
 	backendtest.Contract(t, backendtest.InSteps(opener), policy.Policy{})
@@ -34,6 +36,10 @@ func TestSessionsInDegradedHost(t *testing.T) {
 	inDegradedHost(t, func() {
 		backendtest.Contract(t, backendtest.InSteps(opener), systemPython)
 		backendtest.HostileSteps(t, opener, systemPython)
+		s := openSession(t, open(t, Options{Policy: systemPython}))
+		if _, err := s.Files(); run.ClassOf(err) != run.Unsupported || !strings.Contains(err.Error(), "no private /tmp") {
+			t.Errorf("%v", err)
+		}
 	})
 }
 
@@ -61,13 +67,20 @@ func stepOf(b *Backend, code string, limit time.Duration) backend.Job {
 // A step that does not end when it is interrupted is killed, and its session ends.
 func TestStepThatIgnoresInterrupts(t *testing.T) {
 	b := open(t, Options{Idle: 2})
+	// The step says that it is ready inside of what catches interrupts: the next one may come
+	// at once. A second handler is there for an interrupt that arrives in the first.
 	const ready = "print('ready', flush=True)\n"
+	catches := func(wait string) string {
+		return "while True:\n  try:\n    " + ready +
+			"    while True:\n      try: " + wait + "\n      except KeyboardInterrupt: pass\n" +
+			"  except KeyboardInterrupt: pass\n"
+	}
 	for name, code := range map[string]string{
 		"ignores the signal":      "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n" + ready + "while True: pass",
 		"blocks the signal":       "import signal\nsignal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})\n" + ready + "while True: pass",
-		"catches every interrupt": "import time\n" + ready + "while True:\n    try:\n        time.sleep(100)\n    except KeyboardInterrupt:\n        pass",
+		"catches every interrupt": "import time\n" + catches("time.sleep(100)"),
 		"never ends its cleanup":  "import time\ntry:\n    " + ready + "    time.sleep(100)\nfinally:\n    while True: pass",
-		"waits in a thread":       "import threading\nt = threading.Thread(target=threading.Event().wait)\nt.start()\n" + ready + "while True:\n    try: t.join()\n    except BaseException: pass",
+		"waits in a thread":       "import threading\nt = threading.Thread(target=threading.Event().wait)\nt.start()\n" + catches("t.join()"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := openSession(t, b)

@@ -183,13 +183,13 @@ def stage(names=sys.modules["builtins"]):
     return space
 
 
-def run(script, name, context, wanted, code, space, compiled, last=True, execute=exec):
+def run(script, name, context, wanted, code, space, compiled, args=(), last=True, execute=exec):
     """Runs one guest and returns the report of its end. code is the compiled script if it is
-    known. With last=False, for a warm-up or a step of a session, threads and exit handlers are
+    known, and args are what follows the name in sys.argv. With last=False, for a warm-up or a step of a session, threads and exit handlers are
     left alone. execute runs what compiled returns."""
     space["context"] = context
     space["__file__"] = name
-    sys.argv = [name]
+    sys.argv = [name, *args]
     if "import" in script and any(word in script for word in SHOWS_LINES):
         show_lines(name, script)
     if "audit" in script:

@@ -153,7 +153,7 @@ class Session:
             space["display"] = display
             install_backend()
 
-    def step(self, script, name, context, wanted, stdin, max_answer):
+    def step(self, script, name, context, wanted, args, stdin, max_answer):
         """Runs a step and returns its report. Without stdin, the stream of the process is left."""
         from _io import BytesIO, TextIOWrapper
 
@@ -164,7 +164,7 @@ class Session:
             sys.stdin = TextIOWrapper(BytesIO(stdin.encode()), "utf-8")
         space = self.space
         space["result"] = None
-        report = run(script, name, context, wanted, None, space, self.compiled, last=False, execute=exec if self.restricted else self.execute)
+        report = run(script, name, context, wanted, None, space, self.compiled, args, last=False, execute=exec if self.restricted else self.execute)
         report["display"], report["omitted"] = shown.shown, shown.omitted
         return report
 
@@ -222,8 +222,8 @@ def interrupted(number, frame):
 def serve_session(session, modules):
     """Runs steps whenever the Runner sends one. modules watches imported modules, or is None.
 
-        number, script, name, context, variables, stdin, max_answer  ──▶
-        SIGINT: the step has reached a limit, or is canceled         ──▶
+        number, script, name, context, variables, args, stdin, max_answer  ──▶
+        SIGINT: the step has reached a limit, or is canceled               ──▶
                        ◀──  the report, with the number and what was displayed
     """
     from _signal import SIGINT, signal

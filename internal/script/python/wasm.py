@@ -91,7 +91,7 @@ class Image:
     def handle(self, frame):
         """Runs or checks a script and returns the report. A copy of the image serves one
         guest. A session is a guest that is called again and finds its globals."""
-        kind, script, name, context, shown, restricted, tools, session, fresh, code, ask, max_size = marshal.loads(frame)
+        kind, script, name, context, shown, args, restricted, tools, session, fresh, code, ask, max_size = marshal.loads(frame)
         if (restricted or kind == "check") != (self.rules is not None):
             raise RuntimeError("this image is for scripts %s the language rules" % ("under" if self.rules else "without"))
         if fresh:
@@ -100,14 +100,14 @@ class Image:
             if kind == "check":
                 report = {"end": "checked", "code": 0, "findings": self.rules.check(script, name)}
             else:
-                report = self.run(script, name, context, shown, tools, session, code, ask, max_size)
+                report = self.run(script, name, context, shown, args, tools, session, code, ask, max_size)
             flush()
             return pack(report, max_size)
         except MemoryError:
             flush()
             return OUT_OF_MEMORY
 
-    def run(self, script, name, context, shown, tools, session, code, ask, max_size):
+    def run(self, script, name, context, shown, args, tools, session, code, ask, max_size):
         if not self.kept:
             self.space = stage(self.builtins)
         self.kept = session
@@ -117,10 +117,10 @@ class Image:
         if session:
             if self.session is None:
                 self.session = Session(space, self.compiled, self.rules is not None)
-            return self.session.step(script, name, context, shown, None, max_size)
+            return self.session.step(script, name, context, shown, args, None, max_size)
         space["result"] = None
         how = sharing(self.compiled, give_code) if ask else self.compiled
-        return run(script, name, context, shown, code, space, how)
+        return run(script, name, context, shown, code, space, how, args)
 
 
 boot()

@@ -125,7 +125,7 @@ def warm_up(start, names, compiled):
     """Runs a sample guest through all steps of a real one, except those that can be done
     only once."""
     if not missing_bytes(start):
-        script, name, context, shown, code, _, _, max_answer = decode_start(start)
+        script, name, context, shown, code, _, _, _, max_answer = decode_start(start)
         report = run(script, name, context, shown, code, stage(names), compiled, last=False)
         flush()
         frame(b"D", pack(report, max_answer))

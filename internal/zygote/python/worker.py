@@ -57,9 +57,20 @@ def missing_bytes(data):
 
 
 def decode_start(data):
-    """Decodes a start frame: script, name, context, variables, code, ask,
+    """Decodes a start frame: script, name, context, variables, code, ask, more,
     library_threads, max_answer. See startFields in ending.go."""
     return marshal.loads(data[5:] if len(data) <= READ_AT_ONCE else memoryview(data)[5:])
+
+
+def enter_work():
+    """Starts the guest in /work, and lets it import what is there. The Runner has made the
+    directory if it has put files into it."""
+    try:
+        posix.mkdir("/tmp/work", 0o755)  # where /work leads
+    except FileExistsError:
+        pass
+    posix.chdir("/work")
+    sys.path.insert(0, "/work")
 
 
 def give_code(data):
@@ -164,11 +175,14 @@ def worker(syscall, config, fds, wanted):
     try:
         kind, start = receive(beginning)
         if kind == b"S":
-            script, name, context, shown, code, ask, threads, max_answer = start
+            script, name, context, shown, code, ask, more, threads, max_answer = start
             if threads > 1:
                 grow_libraries(config, threads)
             how = sharing(config["compiled"], give_code) if ask else config["compiled"]
-            report = run(script, name, context, shown, code, space, how)
+            args, work = more or ((), False)
+            if work:
+                enter_work()
+            report = run(script, name, context, shown, code, space, how, args)
             if modules is not None:
                 report = modules.report_with(report)
         elif kind == b"V":
@@ -179,6 +193,8 @@ def worker(syscall, config, fds, wanted):
             threads = start[-2]
             if threads > 1:
                 grow_libraries(config, threads)
+            if start[-3]:
+                enter_work()
             serve_session(Session(space, config["compiled"], "rules" in config), modules)
         else:
             load_late()

@@ -6,7 +6,7 @@ walls of a system other than Linux, or on gVisor.
     program, by standard input  ──▶   the loader (program.go) executes it
     order                       ──▶   path, preload, language, filter, memory
                                 ◀──   ready, by the channel: empty, or what failed
-    start, or check             ──▶   script, name, context, variables
+    start, or check             ──▶   script, name, context, variables, args, work
     the script's own input      ──▶   what is left of standard input
                                 ◀──   done: the report, see internal/report
     or hook                     ──▶   number, script, name
@@ -149,11 +149,14 @@ def main():
             sys.stdin = __import__("io").StringIO()  # the calls come from the real one
             serve_hook(rules, script, name, most, None, None)
             system._exit(0)
-        script, name, context, shown, most = what
+        script, name, context, shown, args, work, most = what
         if kind == b"V":
             report = {"end": "checked", "code": 0, "findings": rules.check(script, name)}
         else:
-            report = run(script, name, context, shown, None, space, compiling)
+            if work:
+                system.chdir(work)
+                sys.path.insert(0, system.getcwd())
+            report = run(script, name, context, shown, None, space, compiling, args)
         flush()
         words = pack(report, most)
     except MemoryError:

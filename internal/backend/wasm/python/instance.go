@@ -152,6 +152,10 @@ func frameOf(job backend.Job, session, fresh bool) ([]byte, error) {
 	if variables == nil {
 		variables = []string{}
 	}
+	args := job.Script.Args
+	if args == nil {
+		args = []string{}
+	}
 	tools := slices.Sorted(maps.Keys(job.Script.Tools))
 	if tools == nil {
 		tools = []string{}
@@ -162,6 +166,7 @@ func frameOf(job backend.Job, session, fresh bool) ([]byte, error) {
 		wire.Field{Name: "name", Value: name},
 		wire.Field{Name: "context", Value: job.Script.Context},
 		wire.Field{Name: "variables", Value: variables},
+		wire.Field{Name: "args", Value: args},
 		wire.Field{Name: "restricted", Value: job.Script.Restricted},
 		wire.Field{Name: "tools", Value: tools},
 		wire.Field{Name: "session", Value: session},

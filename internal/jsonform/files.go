@@ -1,0 +1,74 @@
+package jsonform
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// File is the JSON form of a run.File: its content is in one of the other fields.
+type File struct {
+	Name string `json:"name"`
+	Text string `json:"text,omitempty"`
+	Data []byte `json:"base64,omitempty"`
+	Path string `json:"path,omitempty"`
+
+	contents []string // the fields that are given, perhaps empty
+}
+
+// fileFields is a File, or a struct in which one is embedded.
+type fileFields interface {
+	note(field string)
+	check(path string) error
+}
+
+func (f *File) note(field string) {
+	switch field {
+	case "text", "base64", "path":
+		f.contents = append(f.contents, field)
+	}
+}
+
+func (f *File) check(path string) error {
+	if given := len(f.contents); given != 1 {
+		return fieldError(path, "needs one of text, base64 and path, and has %d of them", given)
+	}
+	if f.contents[0] == "text" {
+		f.Data, f.Text = []byte(f.Text), ""
+	}
+	return nil
+}
+
+// Run returns the run.File.
+func (f File) Run() run.File { return run.File{Name: f.Name, Data: f.Data, Path: f.Path} }
+
+func filesOf(list []File) (files []run.File) {
+	for _, f := range list {
+		files = append(files, f.Run())
+	}
+	return files
+}
+
+// readFiles fills a list from the next JSON array.
+func readFiles(d *json.Decoder, path string, into *[]File) error {
+	start, err := d.Token()
+	switch {
+	case err != nil:
+		return err
+	case start == nil:
+		return nil
+	case start != json.Delim('['):
+		return wrongKind(path, "a list of files", start)
+	}
+	for d.More() {
+		var f File
+		if err := readObject(d, fmt.Sprintf("%s[%d].", path, len(*into)), reflect.ValueOf(&f).Elem()); err != nil {
+			return err
+		}
+		*into = append(*into, f)
+	}
+	_, err = d.Token()
+	return err
+}

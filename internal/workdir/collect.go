@@ -1,0 +1,69 @@
+package workdir
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// Collect returns the files whose names match one of the patterns, except those that are still
+// as they were given: together at most so many bytes. It also returns how many were left out
+// above run.MaxFiles.
+func (d *Dir) Collect(patterns []string, given []run.File, most policy.Bytes) (artifacts []run.Artifact, omitted int) {
+	if d == nil || len(patterns) == 0 {
+		return nil, 0
+	}
+	list, err := d.List()
+	for _, info := range list {
+		if !slices.ContainsFunc(patterns, func(pattern string) bool { return run.MatchPattern(pattern, info.Name) }) {
+			continue
+		}
+		if len(artifacts) == run.MaxFiles {
+			omitted++
+			continue
+		}
+		a, unchanged := d.artifact(info, given, most)
+		if unchanged {
+			continue
+		}
+		most -= policy.Bytes(len(a.Data))
+		artifacts = append(artifacts, a)
+	}
+	if err != nil {
+		artifacts = append(artifacts, run.Artifact{Name: ".", Error: err.Error()})
+	}
+	return artifacts, omitted
+}
+
+// artifact reads one file, and reports whether it is as it was given.
+func (d *Dir) artifact(info run.FileInfo, given []run.File, room policy.Bytes) (a run.Artifact, unchanged bool) {
+	a = run.Artifact{Name: info.Name, Size: info.Size, Type: info.Type}
+	f, now, err := d.open(info.Name)
+	if err != nil {
+		a.Error = explain(info.Name, err).Error()
+		return a, false
+	}
+	defer f.Close()
+	a.Size = now.Size
+	if a.Size > room {
+		// A sparse file can be larger than the disk.
+		a.Error = fmt.Sprintf("its %v are more than the %v that are left of the limit on what comes back (limits.scratch)", a.Size, room)
+		return a, false
+	}
+	// A session may write to it meanwhile.
+	a.Data, err = io.ReadAll(io.LimitReader(f, int64(a.Size)))
+	if err != nil {
+		a.Data, a.Error = nil, explain(info.Name, err).Error()
+		return a, false
+	}
+	a.Size = policy.Bytes(len(a.Data))
+	sum := sha256.Sum256(a.Data)
+	a.Hash = hex.EncodeToString(sum[:])
+	return a, slices.ContainsFunc(given, func(g run.File) bool { return g.Name == a.Name && bytes.Equal(g.Data, a.Data) })
+}

@@ -1,0 +1,17 @@
+//go:build !linux
+
+package workdir
+
+// dontWait keeps an open from waiting for the other end of a pipe. Guests of other systems are
+// dead when their files are read.
+const dontWait = 0
+
+// Owner is to whom files belong that are written into a directory: always the user of this
+// process.
+type Owner struct{}
+
+// Self is the user of this process.
+func Self() Owner { return Owner{} }
+
+// Do makes changes as the owner.
+func (Owner) Do(change func() error) error { return change() }

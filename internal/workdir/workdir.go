@@ -1,0 +1,264 @@
+// Package workdir is the host's side of /work, the directory through which files go into a
+// script or session and come out of it.
+//
+//	d := workdir.New(root, owner)
+//	info, err := d.Write("data/sales.csv", reader)
+//	list, err := d.List()
+//	f, info, err := d.Open("plot.png")
+//	artifacts, omitted := d.Collect([]string{"*.png"}, given, most)
+//
+// The guest can change everything in the directory at any time: a name may have become a link,
+// a pipe or a directory since it was listed. So every path is resolved inside the directory
+// (os.Root), only regular files are opened, no call waits for the guest, and what is read is
+// bounded by more than the size that the file claims.
+package workdir
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/cordon-sandbox/cordon/internal/newfile"
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// MaxListed is the most names that are looked at: a guest can make as many as fit.
+const MaxListed = 10_000
+
+var _ run.Files = (*Dir)(nil)
+
+// Dir is one /work.
+type Dir struct {
+	root  *os.Root
+	owner Owner
+}
+
+// New returns the directory below a root. Files that are written to it belong to the owner.
+// The Dir closes the root.
+func New(root *os.Root, owner Owner) *Dir { return &Dir{root, owner} }
+
+// Close releases the directory. Files that are open stay readable. A nil Dir has nothing to
+// release.
+func (d *Dir) Close() error {
+	if d == nil {
+		return nil
+	}
+	return d.root.Close()
+}
+
+// Write stores a file. It appears under its name when it is complete.
+func (d *Dir) Write(name string, from io.Reader) (info run.FileInfo, err error) {
+	if err := run.CheckFileName(name); err != nil {
+		return info, run.Wrap(run.Invalid, err)
+	}
+	var f *newfile.File
+	err = d.owner.Do(func() (err error) {
+		if parent := path.Dir(name); parent != "." {
+			if err := d.root.MkdirAll(parent, 0o755); err != nil {
+				return err
+			}
+		}
+		f, err = newfile.CreateIn(d.root, name, 0o644)
+		return err
+	})
+	if err != nil {
+		return info, explain(name, err)
+	}
+	_, err = io.Copy(f, from)
+	if err == nil {
+		var stat fs.FileInfo
+		if stat, err = f.Stat(); err == nil {
+			info = describe(name, stat)
+			err = d.owner.Do(f.Commit)
+		}
+	}
+	if err != nil {
+		_ = d.owner.Do(func() error { f.Discard(); return nil })
+		return run.FileInfo{}, explain(name, err)
+	}
+	return info, nil
+}
+
+// Give stores the files of a request.
+func (d *Dir) Give(files []run.File) error {
+	for _, f := range files {
+		if _, err := d.Write(f.Name, bytes.NewReader(f.Data)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Open opens a file for reading.
+func (d *Dir) Open(name string) (io.ReadSeekCloser, run.FileInfo, error) {
+	if err := run.CheckFileName(name); err != nil {
+		return nil, run.FileInfo{}, run.Wrap(run.Invalid, err)
+	}
+	f, info, err := d.open(name)
+	if err != nil {
+		return nil, info, explain(name, err)
+	}
+	return f, info, nil
+}
+
+func (d *Dir) open(name string) (*os.File, run.FileInfo, error) {
+	if err := d.refuseOthers(name); err != nil {
+		return nil, run.FileInfo{}, err
+	}
+	f, err := d.root.OpenFile(name, os.O_RDONLY|dontWait, 0)
+	if err != nil {
+		return nil, run.FileInfo{}, err
+	}
+	stat, err := f.Stat()
+	if err == nil && !stat.Mode().IsRegular() {
+		err = errNoFile // it was replaced meanwhile
+	}
+	if err != nil {
+		f.Close()
+		return nil, run.FileInfo{}, err
+	}
+	return f, describe(name, stat), nil
+}
+
+var (
+	errNoFile    = errors.New("it is not a file")
+	errDirectory = errors.New("it is a directory: name a file in it")
+	errLink      = errors.New("it is a symbolic link: name the file itself")
+	errSpecial   = errors.New("it is a pipe, a socket or a device, and not a file")
+)
+
+// refuseOthers returns an error for a name that is not a file.
+func (d *Dir) refuseOthers(name string) error {
+	stat, err := d.root.Lstat(name)
+	switch {
+	case err != nil:
+		return err
+	case stat.IsDir():
+		return errDirectory
+	case stat.Mode()&fs.ModeSymlink != 0:
+		return errLink
+	case !stat.Mode().IsRegular():
+		return errSpecial
+	}
+	return nil
+}
+
+// Remove removes a file, or a directory with all that is in it.
+func (d *Dir) Remove(name string) error {
+	if err := run.CheckFileName(name); err != nil {
+		return run.Wrap(run.Invalid, err)
+	}
+	return explain(name, d.owner.Do(func() error {
+		if _, err := d.root.Lstat(name); err != nil {
+			return err
+		}
+		return d.root.RemoveAll(name)
+	}))
+}
+
+// List lists everything that is not a directory, by name. It is incomplete, with an error of
+// class run.Invalid, if there are more than MaxListed names.
+func (d *Dir) List() ([]run.FileInfo, error) {
+	var list []run.FileInfo
+	seen := 0
+	waiting := []string{"."}
+	for len(waiting) > 0 {
+		directory := waiting[len(waiting)-1]
+		waiting = waiting[:len(waiting)-1]
+		entries, err := d.entries(directory, MaxListed-seen+1)
+		if err != nil && directory == "." {
+			return nil, explain("/work", err)
+		}
+		// The guest may have removed any other directory, or taken away the right to read it.
+		for _, entry := range entries {
+			if seen++; seen > MaxListed {
+				sortByName(list)
+				return list, run.Errorf(run.Invalid, "/work has more than %d files and directories: the rest cannot be listed", MaxListed)
+			}
+			name := path.Join(directory, entry.Name())
+			switch {
+			case run.CheckFileName(name) != nil:
+				// Nobody could ask for it.
+			case entry.IsDir():
+				waiting = append(waiting, name)
+			default:
+				list = append(list, describe(name, entry))
+			}
+		}
+	}
+	sortByName(list)
+	return list, nil
+}
+
+func sortByName(list []run.FileInfo) {
+	slices.SortFunc(list, func(a, b run.FileInfo) int { return strings.Compare(a.Name, b.Name) })
+}
+
+// entries returns at most so many entries of a directory.
+func (d *Dir) entries(name string, most int) (found []fs.FileInfo, err error) {
+	f, err := d.root.OpenFile(name, os.O_RDONLY|dontWait, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	entries, err := f.ReadDir(most)
+	if err == io.EOF {
+		err = nil
+	}
+	for _, entry := range entries {
+		// Not entry.Info, which would look it up by its path.
+		if stat, err := d.root.Lstat(path.Join(name, entry.Name())); err == nil {
+			found = append(found, stat)
+		}
+	}
+	return found, err
+}
+
+func describe(name string, stat fs.FileInfo) run.FileInfo {
+	info := run.FileInfo{Name: name, Size: policy.Bytes(stat.Size()), Type: typeOf(name), Modified: stat.ModTime().UTC()}
+	switch {
+	case stat.Mode()&fs.ModeSymlink != 0:
+		info.Kind = run.FileLink
+	case !stat.Mode().IsRegular():
+		info.Kind = run.FileSpecial
+	}
+	return info
+}
+
+// explain words an error of the host's file system for the caller, who knows /work only.
+func explain(name string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, fs.ErrNotExist):
+		return run.Errorf(run.Unknown, "%s: there is no such file in /work", name)
+	case errors.Is(err, syscall.ENOSPC):
+		return run.Errorf(run.Invalid, "%s: there is no room left in /work: remove files, or ask for a larger limits.scratch", name)
+	case errors.Is(err, os.ErrClosed):
+		return run.Errorf(run.Gone, "%s: the session is closed", name)
+	}
+	for _, own := range []error{errNoFile, errDirectory, errLink, errSpecial} {
+		if errors.Is(err, own) {
+			return run.Errorf(run.Invalid, "%s: %w", name, own)
+		}
+	}
+	var inner *fs.PathError
+	if errors.As(err, &inner) {
+		err = inner.Err // without the path of a temporary file
+	}
+	var errno syscall.Errno
+	if errors.As(err, &errno) || strings.Contains(err.Error(), "escapes") {
+		// What the guest has at this name does not allow it: a directory in place of a file, a
+		// link that leads out, a right that is taken away.
+		return run.Errorf(run.Invalid, "%s: %w", name, err)
+	}
+	return fmt.Errorf("%s: %w", name, err)
+}

@@ -1,0 +1,147 @@
+package workdir
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+func newDir(t *testing.T) (d *Dir, at string) {
+	at = t.TempDir()
+	root, err := os.OpenRoot(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d = New(root, Self())
+	t.Cleanup(func() { d.Close() })
+	return d, at
+}
+
+// What no guest of the process tier can make, others could.
+func TestSpecialFiles(t *testing.T) {
+	d, at := newDir(t)
+	if err := syscall.Mkfifo(filepath.Join(at, "pipe"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	socket, err := net.Listen("unix", filepath.Join(at, "socket"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer socket.Close()
+	for _, name := range []string{"pipe", "socket"} {
+		if _, _, err := d.Open(name); run.ClassOf(err) != run.Invalid || !strings.Contains(err.Error(), "a pipe, a socket or a device") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	list, err := d.List()
+	if err != nil || len(list) != 2 || list[0].Kind != run.FileSpecial || list[1].Kind != run.FileSpecial {
+		t.Errorf("%+v %v", list, err)
+	}
+	artifacts, _ := d.Collect([]string{"*"}, nil, 1000)
+	if len(artifacts) != 2 || !strings.Contains(artifacts[0].Error, "a pipe") {
+		t.Errorf("%+v", artifacts)
+	}
+	// A pipe is replaced, and nobody has to read from it.
+	if _, err := d.Write("pipe", strings.NewReader("x")); err != nil {
+		t.Error(err)
+	}
+}
+
+// A pipe that takes the place of a file just before it is opened keeps nobody waiting.
+func TestOpenDoesNotWait(t *testing.T) {
+	d, at := newDir(t)
+	pipe := filepath.Join(at, "f")
+	if err := syscall.Mkfifo(pipe, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	f, err := d.root.OpenFile("f", os.O_RDONLY|dontWait, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+}
+
+func TestTooManyNames(t *testing.T) {
+	d, at := newDir(t)
+	for i := range MaxListed + 1 {
+		if err := os.Mkdir(filepath.Join(at, strconv.Itoa(i)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := d.List(); run.ClassOf(err) != run.Invalid || !strings.Contains(err.Error(), "more than 10000") {
+		t.Errorf("%v", err)
+	}
+	artifacts, _ := d.Collect([]string{"**"}, nil, 1000)
+	if len(artifacts) != 1 || !strings.Contains(artifacts[0].Error, "more than 10000") {
+		t.Errorf("%+v", artifacts)
+	}
+}
+
+// A write that fails leaves the file that was there, and nothing else.
+func TestWriteThatFails(t *testing.T) {
+	d, at := newDir(t)
+	if _, err := d.Write("a", strings.NewReader("before")); err != nil {
+		t.Fatal(err)
+	}
+	broken := errors.New("broken")
+	_, err := d.Write("a", io.MultiReader(strings.NewReader("half"), errorReader{broken}))
+	if !errors.Is(err, broken) {
+		t.Errorf("%v", err)
+	}
+	data, _ := os.ReadFile(filepath.Join(at, "a"))
+	entries, _ := os.ReadDir(at)
+	if string(data) != "before" || len(entries) != 1 {
+		t.Errorf("%q %v", data, entries)
+	}
+}
+
+type errorReader struct{ err error }
+
+func (r errorReader) Read([]byte) (int, error) { return 0, r.err }
+
+// Artifacts have a common bound, which the size that a file claims does not pass.
+func TestCollectIsBounded(t *testing.T) {
+	d, _ := newDir(t)
+	for _, name := range []string{"a", "b", "c"} {
+		if _, err := d.Write(name, bytes.NewReader(make([]byte, 40))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	artifacts, _ := d.Collect([]string{"*"}, nil, 100)
+	if len(artifacts) != 3 || len(artifacts[1].Data) != 40 || artifacts[2].Data != nil || !strings.Contains(artifacts[2].Error, "20B that are left") {
+		t.Errorf("%+v", artifacts)
+	}
+	var none *Dir
+	if artifacts, _ := none.Collect([]string{"*"}, nil, 100); artifacts != nil || none.Close() != nil {
+		t.Errorf("%+v", artifacts)
+	}
+}
+
+func TestLoad(t *testing.T) {
+	at := t.TempDir()
+	name := filepath.Join(at, "a")
+	if err := os.WriteFile(name, []byte("data"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	loaded, err := Load([]run.File{{Name: "x", Path: name}, {Name: "y", Data: []byte("1")}}, 5)
+	if err != nil || string(loaded[0].Data) != "data" || loaded[0].Path != "" || string(loaded[1].Data) != "1" {
+		t.Errorf("%+v %v", loaded, err)
+	}
+	for words, path := range map[string]string{"no such file": name + "x", "is a directory": at, "not a file": "/dev/zero", "larger": "/proc/self/exe"} {
+		if _, err := Load([]run.File{{Name: "x", Path: path}}, 5); run.ClassOf(err) != run.Invalid || !strings.Contains(err.Error(), words) || !strings.HasPrefix(err.Error(), "files[0].path: ") {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	if _, err := Load([]run.File{{Name: "x", Path: name}, {Name: "y", Path: name}}, 7); run.ClassOf(err) != run.Invalid {
+		t.Errorf("%v", err)
+	}
+}
