@@ -52,20 +52,21 @@ m = np.memmap("m.bin", dtype="f8", mode="w+", shape=(10,)); m[:] = 1; m.flush()
 a = np.load("a.npy", mmap_mode="r")
 result = a.tolist() + [bool(np.fromfile("m.bin").sum() == 10)]
 `},
-	// float64 is a subclass of float and passes; the error names all other types.
-	{name: "numpy float64 as a result", result: `[2.5, {"x": 1.0}]`, source: `
+	{name: "numpy as a result", result: `[2.5, {"x": 1, "y": 0.5, "b": true}, [[0, 1], [2, 3]], [1.0, null], "2026-01-02", ["2026-01-02"]]`, source: `
 import numpy as np
-result = [np.float64(2.5), {"x": np.float64(1)}]
+result = [np.float64(2.5), {"x": np.int64(1), "y": np.float32(0.5), "b": np.bool_(True)}, np.arange(4).reshape(2, 2),
+          np.array([1, np.nan]), np.datetime64("2026-01-02"), np.array(["2026-01-02"], dtype="M8[D]")]
 `},
-	{name: "numpy int64 as a result", outcome: run.InvalidOutput, error: []string{"result['n']", "int64", "not a JSON value"}, source: `
+	{name: "pandas as a result", result: `[[{"a": 1, "b": 0.5, "t": "2026-01-01T00:00:00", "s": "x", "3": 1}, {"a": 2, "b": null, "t": null, "s": null, "3": null}], [0.5, null], ["a", "b", "t", "s", 3], "2026-01-01T00:00:00", null, []]`, source: `
+import pandas as pd
+f = pd.DataFrame({"a": [1, 2], "b": [0.5, None], "t": pd.to_datetime(["2026-01-01", None]), "s": pd.Series(["x", None], dtype=object), 3: pd.array([1, None], dtype="Int64")})
+result = [f, f["b"], f.columns, f["t"][0], f["t"][1], f[f.a > 5]]
+`},
+	{name: "numpy complex as a result", outcome: run.InvalidOutput, error: []string{"result['n']", "complex", "not a JSON value"}, source: `
 import numpy as np
-result = {"n": np.int64(1)}
+result = {"n": np.complex128(1)}
 `},
-	{name: "numpy array as a result", outcome: run.InvalidOutput, error: []string{"result[1]", "ndarray", "not a JSON value"}, source: `
-import numpy as np
-result = [0, np.zeros(2)]
-`},
-	{name: "numpy as a variable", variables: []string{"a"}, variable: `{"a": {"$type": "ndarray", "$repr": "array([0, 1])"}}`, source: `
+	{name: "numpy as a variable", variables: []string{"a"}, variable: `{"a": [0, 1]}`, source: `
 import numpy as np
 a = np.arange(2)
 `},

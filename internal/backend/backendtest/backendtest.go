@@ -44,6 +44,24 @@ func (r runner) Run(ctx context.Context, req run.Request) (run.Result, error) {
 	return result, errors.Join(err, s.Close())
 }
 
+const (
+	objectsWithForms = `
+import dataclasses, datetime as d, decimal, enum, pathlib, typing, uuid
+class Color(enum.Enum):
+    RED = "r"
+@dataclasses.dataclass
+class Point:
+    x: int
+    when: d.date
+    next: object = ()
+    kind: typing.ClassVar[int] = 3
+result = [d.datetime(2026, 1, 2, 3, 4, 5, tzinfo=d.timezone.utc), d.date(2026, 1, 2), d.time(1, 2), d.timedelta(minutes=1.5), decimal.Decimal("1.10"),
+          uuid.UUID(int=1), pathlib.PurePosixPath("/a/b"), Color.RED, Point(1, d.date(2026, 1, 1), Point(2, None)), {"a": (1, decimal.Decimal(2))}]
+`
+	objectForms = `["2026-01-02T03:04:05+00:00","2026-01-02","01:02:00",90.0,"1.10","00000000-0000-0000-0000-000000000001","/a/b","r",` +
+		`{"x":1,"when":"2026-01-01","next":{"x":2,"when":null,"next":[]}},{"a":[1,"2"]}]`
+)
+
 // Contract checks that a backend reports each end of a guest as the interface requires.
 func Contract(t *testing.T, open Open, p policy.Policy) {
 	p = p.Resolved()
@@ -79,6 +97,8 @@ func Contract(t *testing.T, open Open, p policy.Policy) {
 		{"variables above the limit", run.Request{Script: run.Script{Source: "x, result = 'x' * 600, 'x' * 600", Variables: []string{"x"}}, Limits: policy.Limits{Result: policy.KiB}}, run.OutOfResult, "", "", "result limit of 1KiB"},
 		{"variables far above the limit", run.Request{Script: run.Script{Source: "x = ['x' * (20 << 20)]", Variables: []string{"x"}}}, run.OutOfResult, "", "", "result limit of 8MiB"},
 		{"crash", run.Request{Script: run.Script{Source: crash}}, crashed, "", "", words},
+		{"objects with a JSON form", run.Request{Script: run.Script{Source: objectsWithForms}}, run.Succeeded, objectForms, "", ""},
+		{"an object without a JSON form", run.Request{Script: run.Script{Source: "class C: pass\nresult = [C()]"}}, run.InvalidOutput, "", "", "result[0] is a C object, which is not a JSON value"},
 		{"no JSON", run.Request{Script: run.Script{Source: "result = {'a': [1, {2}]}"}}, run.InvalidOutput, "", "", "result['a'][1]"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -86,7 +106,7 @@ func Contract(t *testing.T, open Open, p policy.Policy) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if res.Outcome != test.outcome || string(res.Value) != strings.ReplaceAll(test.value, "null", "") && string(res.Value) != "null" ||
+			if res.Outcome != test.outcome || string(res.Value) != test.value && (test.value != "" || string(res.Value) != "null") ||
 				res.Stdout != test.stdout || !strings.Contains(res.Error, test.message) {
 				t.Errorf("%s, value %s, stdout %.60q, error %q\n%s", res.Outcome, res.Value, res.Stdout, res.Error, res.Stderr)
 			}

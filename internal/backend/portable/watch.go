@@ -89,8 +89,12 @@ func (g *guest) watch(ctx context.Context, done <-chan struct{}, w watch) (most 
 	}
 }
 
-// hold compares the usage with the limits.
+// hold compares the usage with the limits. They do not hold while the interpreter starts, which
+// takes longer on a busy machine.
 func (g *guest) hold(now launch.Usage) {
+	if !g.isReady() {
+		return
+	}
 	limits := g.job.Limits
 	switch {
 	case now.CPUTime-time.Duration(g.cpu.Load()) >= limits.CPUTime:
