@@ -154,7 +154,6 @@ func (g *guest) wait(preparation []byte) error {
 		return g.notReady()
 	}
 	g.waited = true
-	g.cpu.Store(int64(g.process.Usage().CPUTime))
 	return nil
 }
 
@@ -312,6 +311,7 @@ func (g *guest) hello() bool {
 		g.failure = failureOf(payload)
 		return false
 	}
+	g.cpu.Store(int64(g.process.Usage().CPUTime)) // the guest did not use it
 	close(g.ready)
 	return true
 }

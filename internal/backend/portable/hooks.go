@@ -287,7 +287,7 @@ func (w *hookWorker) exchange(ctx context.Context, message []byte, number int64)
 	now.CPUTime, now.Memory = max(now.CPUTime, seen.CPUTime), max(now.Memory, seen.Memory)
 	e.evidence = evidence{
 		Killed: g.reason(), Limits: g.job.Limits, Restricted: true, Stdout: w.stdout.end(), Stderr: w.stderr.end(),
-		WallTime: wallTime, CPUTime: now.CPUTime - w.cpu, Memory: now.Memory,
+		WallTime: wallTime, CPUTime: now.CPUTime - time.Duration(g.cpu.Load()), Memory: now.Memory,
 	}
 	w.cpu = now.CPUTime
 	if !answered {
