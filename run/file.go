@@ -28,7 +28,8 @@ type FileInfo struct {
 	Name string       `json:"name"`
 	Size policy.Bytes `json:"bytes"`
 	// Type is the MIME type that the name stands for.
-	Type     string    `json:"type"`
+	Type string `json:"type"`
+	// Modified is the zero time if the guest has set a time before the year 1 or after 9999.
 	Modified time.Time `json:"modified"`
 	// Kind is empty for a file. Other names can be listed and removed, not read.
 	Kind FileKind `json:"kind,omitempty"`

@@ -19,7 +19,7 @@ func Load(files []run.File, most policy.Bytes) ([]run.File, error) {
 	loaded := slices.Clone(files)
 	for i, f := range loaded {
 		if f.Path != "" {
-			from, err := os.OpenFile(f.Path, os.O_RDONLY|dontWait, 0)
+			from, err := OpenFile(f.Path)
 			if err == nil {
 				f.Data, err = ReadFile(from, most)
 			}
@@ -40,18 +40,37 @@ func fieldError(i int, err error) error {
 	return run.Wrap(run.Invalid, &policy.FieldError{Field: fmt.Sprintf("files[%d].path", i), Err: err})
 }
 
-// ReadFile reads a file of the host and closes it. It refuses all but regular files: a device
-// may have no end.
-func ReadFile(from *os.File, most policy.Bytes) ([]byte, error) {
-	defer from.Close()
-	stat, err := from.Stat()
+// OpenFile opens a file of the host. It refuses all but regular files: a device may have no end.
+func OpenFile(name string) (*os.File, error) {
+	f, err := os.OpenFile(name, os.O_RDONLY|dontWait, 0)
+	if err != nil {
+		return nil, err
+	}
+	if err := refuseIrregular(f); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+func refuseIrregular(f *os.File) error {
+	stat, err := f.Stat()
 	switch {
 	case err != nil:
-		return nil, err
+		return err
 	case stat.IsDir():
-		return nil, fmt.Errorf("%s is a directory: name its files", from.Name())
+		return fmt.Errorf("%s is a directory: name its files", f.Name())
 	case !stat.Mode().IsRegular():
-		return nil, fmt.Errorf("%s is not a file", from.Name())
+		return fmt.Errorf("%s is not a file", f.Name())
+	}
+	return nil
+}
+
+// ReadFile reads a file of the host and closes it. It refuses what OpenFile refuses.
+func ReadFile(from *os.File, most policy.Bytes) ([]byte, error) {
+	defer from.Close()
+	if err := refuseIrregular(from); err != nil {
+		return nil, err
 	}
 	data, err := io.ReadAll(io.LimitReader(from, int64(most)+1))
 	if err == nil && policy.Bytes(len(data)) > most {

@@ -24,6 +24,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/cordon-sandbox/cordon/internal/newfile"
 	"github.com/cordon-sandbox/cordon/policy"
@@ -224,6 +225,9 @@ func (d *Dir) entries(name string, most int) (found []fs.FileInfo, err error) {
 
 func describe(name string, stat fs.FileInfo) run.FileInfo {
 	info := run.FileInfo{Name: name, Size: policy.Bytes(stat.Size()), Type: typeOf(name), Modified: stat.ModTime().UTC()}
+	if year := info.Modified.Year(); year < 1 || year > 9999 {
+		info.Modified = time.Time{} // the guest can set any time, and JSON has no others
+	}
 	switch {
 	case stat.Mode()&fs.ModeSymlink != 0:
 		info.Kind = run.FileLink

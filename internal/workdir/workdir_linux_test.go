@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
@@ -11,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/fstest"
+	"time"
 
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -143,5 +146,22 @@ func TestLoad(t *testing.T) {
 	}
 	if _, err := Load([]run.File{{Name: "x", Path: name}, {Name: "y", Path: name}}, 7); run.ClassOf(err) != run.Invalid {
 		t.Errorf("%v", err)
+	}
+}
+
+// A guest cannot make a list that is not JSON: it sets the times of its files.
+func TestTimesOfGuests(t *testing.T) {
+	usual := time.Date(2026, 2, 3, 4, 5, 6, 7, time.UTC)
+	for set, want := range map[time.Time]time.Time{
+		usual: usual, time.Unix(1e12, 0): {}, time.Unix(-1e12, 0): {}, time.Date(0, 12, 31, 0, 0, 0, 0, time.UTC): {},
+	} {
+		stat, err := fs.Stat(fstest.MapFS{"a": &fstest.MapFile{ModTime: set}}, "a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		info := describe("a", stat)
+		if _, err := info.MarshalJSON(); err != nil || !info.Modified.Equal(want) {
+			t.Errorf("%v: %v %v", set, info.Modified, err)
+		}
 	}
 }
