@@ -156,6 +156,23 @@ func (s *Session) Run(ctx context.Context, req run.Request) (run.Result, error) 
 	return withCause(ctx, result), err
 }
 
+// Variables lists the global variables of the session by name, at most 1,000, and counts the
+// others. Names that begin with an underscore are left out. It waits for a running step.
+func (s *Session) Variables(ctx context.Context) (list []run.Variable, omitted int, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(s.life, cancel)()
+	turn, err := s.runner.line.Enter(ctx, s.one)
+	if s.life.Err() != nil {
+		err = run.Errorf(run.Gone, "the session is closed")
+	}
+	defer turn.Leave()
+	if err != nil {
+		return nil, 0, err
+	}
+	return s.session.Variables(ctx)
+}
+
 // Interrupt cancels the running step, as if its context had ended. Without one, it does
 // nothing.
 func (s *Session) Interrupt() {

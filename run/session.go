@@ -27,10 +27,27 @@ type Step struct {
 	// Survived reports whether the session goes on, with the state that the step left. It is
 	// false if the step, or cordon, ended the interpreter.
 	Survived bool `json:"survived"`
+	// Added, Changed and Removed are the global variables that the step made, bound to other
+	// objects and removed: at most 100 names each, without those that begin with an
+	// underscore. A list that grew in place is not among them. They are the guest's word.
+	Added   []string `json:"added,omitempty"`
+	Changed []string `json:"changed,omitempty"`
+	Removed []string `json:"removed,omitempty"`
 	// Display is what the step displayed, in order.
 	Display []Display `json:"display"`
 	// Omitted counts what it displayed above the bounds: 64 objects, and the limit on results.
 	Omitted int `json:"display_omitted,omitempty"`
+}
+
+// Variable describes a global variable of a session. It is the guest's word.
+type Variable struct {
+	Name string `json:"name"`
+	Type string `json:"type"`
+	// Size is the memory of the object itself in bytes, without that of others to which it
+	// refers.
+	Size int64 `json:"bytes"`
+	// Text is a short form of the object on one line.
+	Text string `json:"text"`
 }
 
 // Display is one object that a step displayed, in all the forms that the object has. It is

@@ -32,6 +32,8 @@ type SessionOptions struct {
 // Session is a guest that keeps its globals from one script to the next.
 type Session interface {
 	Run(ctx context.Context, job Job) (run.Result, error)
+	// Variables lists the global variables, and counts those above a bound.
+	Variables(ctx context.Context) ([]run.Variable, int, error)
 	// Restricted says whether its scripts go by the language rules.
 	Restricted() bool
 	Close() error

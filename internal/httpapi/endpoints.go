@@ -62,6 +62,12 @@ type SessionList struct {
 	Sessions []service.SessionInfo `json:"sessions"`
 }
 
+// VariableList is the variables of a session.
+type VariableList struct {
+	Variables []run.Variable `json:"variables"`
+	Omitted   int            `json:"omitted,omitempty"`
+}
+
 // FileList is what is in /work of a session.
 type FileList struct {
 	Files []run.FileInfo `json:"files"`
@@ -154,6 +160,13 @@ var endpoints = []endpoint{
 		words: "The request needs no body. If no step runs, nothing happens.",
 		serve: func(a *api) handler { return a.interrupt }, status: http.StatusNoContent,
 		wrong: wrongIDs,
+	},
+	{
+		method: http.MethodGet, path: "/v1/sessions/{id}/variables", name: "variables", summary: "List the variables of a session",
+		words:  "Its global variables by name, at most 1,000, without those that begin with an underscore. The request waits for a running step.",
+		serve:  func(a *api) handler { return a.variables },
+		answer: reflect.TypeFor[VariableList](), status: http.StatusOK,
+		wrong: slices.Concat(wrongIDs, wrongTurns, []int{http.StatusBadRequest, http.StatusNotAcceptable}),
 	},
 	{
 		method: http.MethodGet, path: "/v1/sessions/{id}/files", name: "files", summary: "List the files of a session",

@@ -30,6 +30,12 @@ func TestFilesOfSessions(t *testing.T) {
 	if got := d.stepped(step); got.Display[0].Forms["text/plain"] != `'day,sum\n1,42\n'` {
 		t.Errorf("%s", step.body)
 	}
+	if a := d.ask(http.MethodPost, strings.TrimSuffix(at, "/files")+"/steps", `{"script": "x = [1, 2]"}`); !strings.Contains(string(a.body), `"added":["x"]`) {
+		t.Errorf("%s", a.body)
+	}
+	if a := d.ask(http.MethodGet, strings.TrimSuffix(at, "/files")+"/variables", ""); !strings.Contains(string(a.body), `{"variables":[{"name":"x","type":"list","bytes":`) || !strings.Contains(string(a.body), `"text":"[1, 2]"}]}`) {
+		t.Errorf("%d %s", a.status, a.body)
+	}
 	var list struct {
 		Files []struct{ Name, Type string }
 	}

@@ -51,6 +51,19 @@ func (a *api) step(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
+// variables answers GET /v1/sessions/{id}/variables.
+func (a *api) variables(w http.ResponseWriter, r *http.Request) error {
+	if _, err := choose(r, jsonType); err != nil {
+		return err
+	}
+	list, omitted, err := a.Service.Variables(r.Context(), who(r.Context()), r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	a.write(w, r, http.StatusOK, jsonType, VariableList{append([]run.Variable{}, list...), omitted})
+	return nil
+}
+
 // interrupt answers POST /v1/sessions/{id}/interrupt.
 func (a *api) interrupt(w http.ResponseWriter, r *http.Request) error {
 	if err := a.Service.Interrupt(who(r.Context()), r.PathValue("id")); err != nil {

@@ -66,6 +66,16 @@ var words = map[string]string{
 	"FileInfo.modified": "When it was last written.",
 	"FileInfo.kind":     "Missing for a file; link or special for what can be removed and not read.",
 
+	"VariableList":           "The variables of a session.",
+	"VariableList.variables": "By name.",
+	"VariableList.omitted":   "How many there are above the maximum of 1,000.",
+
+	"Variable":       "A global variable of a session, as the session describes it.",
+	"Variable.name":  "Its name.",
+	"Variable.type":  "The class of its object.",
+	"Variable.bytes": "The memory of the object itself, without that of others to which it refers.",
+	"Variable.text":  "A short form of the object on one line.",
+
 	"FileList":       "What is in /work of a session.",
 	"FileList.files": "By name.",
 
@@ -180,6 +190,9 @@ var words = map[string]string{
 	"Step":                 "What the Result of a step has in addition to that of a run.",
 	"Step.number":          "Counts the steps of the session, from 1.",
 	"Step.survived":        "The session goes on, with the state that the step left.",
+	"Step.added":           "The global variables that the step made: at most 100, without those that begin with an underscore.",
+	"Step.changed":         "Those that it bound to other objects.",
+	"Step.removed":         "Those that it removed.",
 	"Step.display":         "What the step displayed, in order. It is the guest's word.",
 	"Step.display_omitted": "How many objects it displayed above the bounds: 64 objects, and the limit on results.",
 

@@ -126,9 +126,12 @@ type encoder struct {
 func (e *encoder) step(s run.Step) {
 	e.text("{")
 	e.fields(struct {
-		Number   int  `json:"number"`
-		Survived bool `json:"survived"`
-	}{s.Number, s.Survived})
+		Number   int      `json:"number"`
+		Survived bool     `json:"survived"`
+		Added    []string `json:"added,omitempty"`
+		Changed  []string `json:"changed,omitempty"`
+		Removed  []string `json:"removed,omitempty"`
+	}{s.Number, s.Survived, s.Added, s.Changed, s.Removed})
 	e.text(`,"display":[`)
 	for i, shown := range s.Display {
 		if i > 0 {

@@ -16,12 +16,92 @@ const (
 	maxDisplays = 64
 	maxForms    = 16 // of one object
 	maxKind     = 127
+
+	maxVariables    = 1000
+	maxChanges      = 100
+	maxVariableName = 200
+	maxVariableText = 200
 )
 
-// Displayed reads what a step displayed. What is above the bounds is counted and left out; so
+// ReadStep reads what a report has about a step, besides the Result. The room is what the result
+// and the variables have left of the limit on results.
+func ReadStep(report wire.Dict, room policy.Bytes) *run.Step {
+	s := &run.Step{}
+	s.Display, s.Omitted = displayed(report, room)
+	if changes, err := report.Get("changes").List(); err == nil && len(changes) == 3 {
+		s.Added, s.Changed, s.Removed = names(changes[0]), names(changes[1]), names(changes[2])
+	}
+	return s
+}
+
+// names reads a list of variables: nil if it was forged.
+func names(list wire.Raw) (found []string) {
+	items, err := list.List()
+	if err != nil || len(items) > maxChanges {
+		return nil
+	}
+	for _, item := range items {
+		name, err := item.Text()
+		if err != nil {
+			return nil
+		}
+		found = append(found, shortLine(name, maxVariableName))
+	}
+	return found
+}
+
+func shortLine(words string, most int) string { return text.Shorten(text.Line(words), most) }
+
+// Variables reads a list of variables, and how many are left out.
+func Variables(report wire.Dict) (list []run.Variable, omitted int, err error) {
+	items, err := report.Get("listed").List()
+	if err == nil && len(items) > maxVariables {
+		err = errors.New("too many variables")
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, item := range items {
+		v, err := variable(item)
+		if err != nil {
+			return nil, 0, err
+		}
+		list = append(list, v)
+	}
+	if more, err := report.Get("omitted").Int(); err == nil && more > 0 {
+		omitted = int(min(more, 1<<30))
+	}
+	return list, omitted, nil
+}
+
+func variable(item wire.Raw) (v run.Variable, err error) {
+	parts, err := item.List()
+	if err == nil && len(parts) != 4 {
+		err = errors.New("a variable has four parts")
+	}
+	if err != nil {
+		return v, err
+	}
+	for i, text := range []struct {
+		to   *string
+		most int
+	}{{&v.Name, maxVariableName}, {&v.Type, maxVariableName}, {}, {&v.Text, maxVariableText}} {
+		if text.to == nil {
+			v.Size, err = parts[i].Int()
+		} else if *text.to, err = parts[i].Text(); err == nil {
+			*text.to = shortLine(*text.to, text.most)
+		}
+		if err != nil {
+			return v, err
+		}
+	}
+	return v, nil
+}
+
+// displayed reads what a step displayed. What is above the bounds is counted and left out; so
 // is all of it if it was forged in a way that cannot be read. The room is what the result and
 // the variables have left of the limit on results.
-func Displayed(report wire.Dict, room policy.Bytes) (shown []run.Display, omitted int) {
+func displayed(report wire.Dict, room policy.Bytes) (shown []run.Display, omitted int) {
 	items, err := report.Get("display").List()
 	if err != nil {
 		return nil, 0 // a step that was not compiled, or lies

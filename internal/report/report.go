@@ -15,10 +15,11 @@
 //	refused   findings of the language rules      refused
 //	checked   findings, none or some: [Findings]  succeeded
 //	opened                                        succeeded
+//	listed    the variables of a session          succeeded: [Variables]
 //	large     no result: it was too large to send out_of_result
 //
 // Every report has an exit code, and may have variables. That of a step also has what the step
-// displayed: [Displayed]. Under module rules it has what
+// displayed and changed: [ReadStep]. Under module rules it has what
 // imported modules used and what was denied to them.
 package report
 
@@ -130,7 +131,7 @@ func read(r *run.Result, report wire.Dict, of Run) (OSError, error) {
 		}
 	}
 	switch ending {
-	case "checked", "opened":
+	case "checked", "opened", "listed":
 		r.Outcome = run.Succeeded
 	case "ok":
 		return OSError{}, result(r, report, of.Limits)

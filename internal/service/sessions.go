@@ -23,6 +23,7 @@ type Session interface {
 	Run(ctx context.Context, req run.Request) (run.Result, error)
 	Interrupt()
 	Files() (run.Files, error)
+	Variables(ctx context.Context) ([]run.Variable, int, error)
 	Close() error
 }
 
@@ -117,6 +118,24 @@ func (s *Service) InFiles(who token.Caller, id string, do func(run.Files) error)
 		return err
 	}
 	return do(files)
+}
+
+// Variables lists the variables of one of the caller's own sessions, and counts those above a
+// bound.
+func (s *Service) Variables(ctx context.Context, who token.Caller, id string) (list []run.Variable, omitted int, err error) {
+	one, err := s.sessions.Use(who.Name, id)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer s.sessions.Done(one)
+	err = s.inTurn(ctx, who, func(ctx context.Context) (err error) {
+		list, omitted, err = one.Held.Variables(ctx)
+		return err
+	})
+	if run.ClassOf(err) == run.Gone {
+		s.sessions.End(one, err.Error())
+	}
+	return list, omitted, err
 }
 
 // Interrupt interrupts the running step of one of the caller's own sessions.

@@ -42,6 +42,10 @@ func (s *fakeSession) Run(ctx context.Context, req run.Request) (run.Result, err
 
 func (s *fakeSession) Files() (run.Files, error) { return nil, run.Errorf(run.Unsupported, "no files") }
 
+func (s *fakeSession) Variables(context.Context) ([]run.Variable, int, error) {
+	return []run.Variable{{Name: "x", Type: "int", Size: 28, Text: "1"}}, 0, nil
+}
+
 func (s *fakeSession) Interrupt() {
 	s.interrupts.Add(1)
 	s.stop()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -63,6 +64,15 @@ func (s *steps) job(code string) backend.Job {
 }
 
 func (s *steps) try(job backend.Job) (run.Result, error) { return s.s.Run(s.t.Context(), job) }
+
+func (s *steps) variables() ([]run.Variable, int) {
+	s.t.Helper()
+	list, omitted, err := s.s.Variables(s.t.Context())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return list, omitted
+}
 
 // run runs a step that ends in this way, and returns its Result.
 func (s *steps) run(code string, want run.Outcome) run.Result {
@@ -132,6 +142,73 @@ func Sessions(t *testing.T, open Open, p policy.Policy, interrupts bool) {
 		job.Script.Context, job.Script.Variables = map[string]any{"n": 1}, []string{"y"}
 		if res, err := s.try(job); err != nil || string(res.Value) != "2" || string(res.Variables["y"]) != "3" {
 			t.Errorf("%v %s %s", err, res.Value, res.Variables)
+		}
+	})
+	t.Run("variables", func(t *testing.T) {
+		s := opened(t)
+		if list, omitted := s.variables(); len(list) != 0 || omitted != 0 {
+			t.Errorf("%+v %d", list, omitted)
+		}
+		step := s.run("x = 1\ndef f(): pass\ns = 'é' * 100\nbig = 10 ** 1000\nimport math\nitems = list(range(1000))\n_hidden = 1\nold = 2", run.Succeeded).Step
+		if got := fmt.Sprint(step.Added, step.Changed, step.Removed); got != "[big f items math old s x] [] []" {
+			t.Error(got)
+		}
+		step = s.run("x += 1\nitems.append(1)\nnew = 3\ndel old\nbig = big", run.Succeeded).Step
+		if got := fmt.Sprint(step.Added, step.Changed, step.Removed); got != "[new] [x] [old]" {
+			t.Error(got)
+		}
+		var lines []string
+		list, omitted := s.variables()
+		for _, v := range list {
+			lines = append(lines, v.Name+" "+v.Type)
+			if v.Size <= 0 || len(v.Text) > 200 || v.Text == "" {
+				t.Errorf("%+v", v)
+			}
+		}
+		if got := strings.Join(lines, ", "); got != "big int, f function, items list, math module, new int, s str, x int" || omitted != 0 {
+			t.Errorf("%s %d", got, omitted)
+		}
+		if text := list[len(list)-1].Text; text != "2" {
+			t.Errorf("x is shown as %s", text)
+		}
+		s.shows("x", "2")
+	})
+	t.Run("variables that resist", func(t *testing.T) {
+		s := opened(t)
+		s.run(`
+class Endless:
+    def __repr__(self):
+        while True: pass
+class Raises:
+    def __repr__(self): raise SystemError
+    def __sizeof__(self): return -1
+class Lies(type):
+    __name__ = property(lambda self: 1/0)
+class Lying(metaclass=Lies):
+    __class__ = property(lambda self: 1/0)
+class Items(list):
+    def __len__(self): return -1
+    def __iter__(self): raise ValueError
+a, b, c, d, e = Raises(), Lying(), Items([1]), Endless(), Endless()
+f = [f for f in range(10**6)]; g = {'k': f}
+h = []; h.append(h)
+globals()['line\nbreak'] = 1
+globals()[1] = 2
+for i in range(2000): globals()['many%d' % i] = i
+`, run.Succeeded)
+		began := time.Now()
+		list, omitted := s.variables()
+		if len(list) != 1000 || omitted < 1000 || time.Since(began) > 30*time.Second {
+			t.Errorf("%d variables, and %d omitted, after %v", len(list), omitted, time.Since(began))
+		}
+		for _, v := range list {
+			if len(v.Text) > 200 || strings.ContainsAny(v.Name+v.Type+v.Text, "\n") || v.Text == "" || v.Size < 0 {
+				t.Errorf("%+v", v)
+			}
+		}
+		s.shows("i", "1999") // it goes on
+		if added := s.run("for i in range(200): globals()['more%d' % i] = i", run.Succeeded).Step.Added; len(added) != 100 {
+			t.Errorf("%d names", len(added))
 		}
 	})
 	t.Run("rich forms", func(t *testing.T) {

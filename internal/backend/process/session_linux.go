@@ -150,21 +150,16 @@ func (s *session) step(ctx context.Context, job backend.Job) (run.Result, error)
 		Script: job.Script.Source, Name: job.Script.Name, Context: job.Script.Context, Stdin: job.Stdin, Variables: job.Script.Variables, Args: job.Script.Args,
 		Streams: job.Streams, Limits: job.Limits, OnOutputLimit: job.OnOutputLimit, Patience: s.backend.gate.Patience(), Grace: stepGrace,
 	})
-	result, err := s.backend.conclude(s.member, report.Run{Limits: job.Limits, Restricted: s.restricted, Modules: s.backend.watchesModules()}, ending, err)
-	switch {
-	case errors.Is(err, run.ErrInvalid):
-		return result, err // it was not sent
-	case err != nil:
-		return result, errors.Join(err, s.end(run.Errorf(run.Gone, "the session ended, because its sandbox failed")))
+	result, err := s.conclude(ending, err, job.Limits)
+	if err != nil {
+		return result, err
 	}
 	s.steps++
 	result.Enforcement = s.enforcement
 	all := s.connection.traffic()
 	result.Traffic, s.traffic = egress.Since(s.traffic, all), all
-	// A worker that sent something else than its one answer cannot be relied on to send the
-	// next.
-	result.Step = &run.Step{Number: s.steps, Survived: ending.Report != nil && ending.Killed == "" && ending.Exit == nil}
-	result.Step.Display, result.Step.Omitted = report.Displayed(ending.Report, job.Limits.Result-result.ValueSize())
+	result.Step = report.ReadStep(ending.Report, job.Limits.Result-result.ValueSize())
+	result.Step.Number, result.Step.Survived = s.steps, survived(ending)
 	result.Usage.Result = result.ValueSize()
 	result.Artifacts, result.ArtifactsOmitted = work.Collect(job.Script.Artifacts, job.Script.Files, job.Limits.Scratch)
 	if !result.Step.Survived {
@@ -172,6 +167,63 @@ func (s *session) step(ctx context.Context, job backend.Job) (run.Result, error)
 	}
 	s.watch()
 	return result, nil
+}
+
+// conclude makes a Result from the evidence of what the worker was asked, and ends the session
+// if its sandbox has failed.
+func (s *session) conclude(ending zygote.Ending, err error, limits policy.Limits) (run.Result, error) {
+	result, err := s.backend.conclude(s.member, report.Run{Limits: limits, Restricted: s.restricted, Modules: s.backend.watchesModules()}, ending, err)
+	if err != nil && !errors.Is(err, run.ErrInvalid) { // which was not sent
+		err = errors.Join(err, s.end(run.Errorf(run.Gone, "the session ended, because its sandbox failed")))
+	}
+	return result, err
+}
+
+// survived reports whether the worker can be asked again. One that sent something else than its
+// one answer cannot be relied on to send the next.
+func survived(ending zygote.Ending) bool {
+	return ending.Report != nil && ending.Killed == "" && ending.Exit == nil
+}
+
+// listTime is how long the variables may take to describe themselves.
+const listTime = time.Second
+
+// Variables lists the global variables, and counts those above the bound.
+func (s *session) Variables(ctx context.Context) ([]run.Variable, int, error) {
+	select {
+	case <-s.turn:
+		defer s.done()
+	case <-ctx.Done():
+		return nil, 0, ctx.Err()
+	}
+	if s.over != nil {
+		return nil, 0, s.over
+	}
+	pass, err := s.backend.gate.Enter(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer pass.Leave()
+	limits := s.limits
+	limits.WallTime, limits.CPUTime = min(limits.WallTime, listTime), min(limits.CPUTime, listTime)
+	ending, err := s.member.Variables(ctx, zygote.Guest{Limits: limits, OnOutputLimit: policy.OutputTruncate, Patience: s.backend.gate.Patience(), Grace: stepGrace})
+	result, err := s.conclude(ending, err, limits)
+	switch {
+	case err != nil:
+		return nil, 0, err
+	case !survived(ending):
+		err := run.Errorf(run.Gone, "the session ended when its variables were listed: %s", result.Error)
+		return nil, 0, errors.Join(err, s.end(err))
+	}
+	s.watch()
+	if ctx.Err() != nil {
+		return nil, 0, ctx.Err()
+	}
+	list, omitted, err := report.Variables(ending.Report)
+	if err != nil {
+		return nil, 0, run.Errorf(run.Invalid, "the session does not list its variables: %s", result.Error)
+	}
+	return list, omitted, nil
 }
 
 // hasWork returns an error if the session has no /work.

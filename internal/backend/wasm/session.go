@@ -93,6 +93,31 @@ func (s *Session) Run(ctx context.Context, job backend.Job) (run.Result, error) 
 	return result, err
 }
 
+// Variables lists the global variables, and counts those above a bound.
+func (s *Session) Variables(ctx context.Context) ([]run.Variable, int, error) {
+	select {
+	case <-s.turn:
+		defer s.done()
+	case <-ctx.Done():
+		return nil, 0, ctx.Err()
+	}
+	if s.over != nil {
+		return nil, 0, s.over
+	}
+	pass, err := s.backend.gate.Enter(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer pass.Leave()
+	job := backend.Job{Limits: s.backend.options.Policy.Limits}
+	job.Script.Restricted = s.restricted
+	list, omitted, err := s.instance.Variables(ctx, s.backend.completed(job))
+	if s.instance.Stopped {
+		err = errors.Join(err, s.close(run.Errorf(run.Gone, "the session ended when its variables were listed")))
+	}
+	return list, omitted, err
+}
+
 // use takes the turn, or returns why the session can no longer be used.
 func (s *Session) use() error {
 	<-s.turn

@@ -164,9 +164,33 @@ class Session:
             sys.stdin = TextIOWrapper(BytesIO(stdin.encode()), "utf-8")
         space = self.space
         space["result"] = None
+        before = variables_in(space)
         report = run(script, name, context, wanted, None, space, self.compiled, args, last=False, execute=exec if self.restricted else self.execute)
         report["display"], report["omitted"] = shown.shown, shown.omitted
+        report["changes"] = changes(before, variables_in(space))
         return report
+
+    def list(self, interruptible):
+        """Returns the variables: name, type, size and a short text of each. A method of a guest's
+        class may never end, so they are called only if that can be interrupted. After that has
+        happened, no other one is called."""
+        shorten = None
+        if interruptible:
+            import reprlib
+
+            shorten = reprlib.Repr()
+            shorten.maxstring = shorten.maxother = 80
+        listed = []
+        names = sorted(variables_in(self.space))
+        for name in names[:MAX_VARIABLES]:
+            value = self.space.get(name)
+            try:
+                text = brief(value, shorten)
+            except KeyboardInterrupt:
+                shorten = None
+                text = brief(value, None)
+            listed.append([name, text_of(_NAME(type(value))), size_of(value), text])
+        return {"end": "listed", "code": 0, "listed": listed, "omitted": len(names) - len(listed)}
 
     def execute(self, codes, space):
         """Runs the code of a step, and displays its plots and its value."""
@@ -207,6 +231,52 @@ class Session:
         EARLIER[name] = script
 
 
+# The most variables that are listed, and the most names in each list of a step's changes; see
+# internal/report.
+MAX_VARIABLES, MAX_CHANGES = 1000, 100
+
+
+def variables_in(space):
+    """Returns the guest's variables, and the identity of the object of each. The objects are not
+    kept: the step may want to free them."""
+    return {
+        name: id(value) for name, value in list(space.items())
+        if type(name) is str and name[:1] != "_" and name not in ("context", "result") and value is not display
+    }
+
+
+def changes(before, after):
+    """Returns the names that a step has added, bound to other objects, and removed."""
+    added = [name for name in after if name not in before]
+    changed = [name for name in after if before.get(name, after[name]) != after[name]]
+    removed = [name for name in before if name not in after]
+    return [sorted(names)[:MAX_CHANGES] for names in (added, changed, removed)]
+
+
+def size_of(value):
+    """Returns the memory of an object itself, as its first base that is not a guest's class
+    counts it."""
+    written_in_python = 1 << 9  # Py_TPFLAGS_HEAPTYPE
+    for kind in _BASES(type(value)):
+        if not kind.__flags__ & written_in_python:
+            return kind.__sizeof__(value)
+
+
+def brief(value, shorten):
+    """Returns a short text for an object on one line. shorten, a reprlib.Repr, may call methods
+    of guests; without it, only numbers and short texts are shown."""
+    kind = type(value)
+    try:
+        if shorten is None:
+            simple = kind in EXACT and not (kind is int and value.bit_length() > 200)
+            text = repr(value[:60] if kind is str else value) if simple else "<%s>" % text_of(_NAME(kind))
+        else:
+            text = text_of(shorten.repr(value))
+    except Exception as error:
+        text = "<%s, whose repr raises %s>" % (text_of(_NAME(kind)), text_of(_NAME(type(error))))
+    return " ".join(text[:400].split())[:100]
+
+
 INTERRUPTIBLE = False
 
 
@@ -237,7 +307,8 @@ def serve_session(session, modules):
         report = None
         try:
             INTERRUPTIBLE = True
-            report = session.step(*step)
+            # Without a script, the Runner asks for the variables.
+            report = session.list(True) if step[0] is None else session.step(*step)
             INTERRUPTIBLE = False
             report["number"] = number
             if modules is not None:

@@ -114,6 +114,8 @@ class Image:
         space = self.space
         if tools:
             space["tools"] = make_tools(tools, _cordon.ask)
+        if session and script is None:
+            return (self.session or Session(space, self.compiled, True)).list(False)
         if session:
             if self.session is None:
                 self.session = Session(space, self.compiled, self.rules is not None)

@@ -110,9 +110,32 @@ func (i *Instance) Fork() (*Instance, error) {
 
 // Run runs a script. Without a session, an instance runs only one.
 func (i *Instance) Run(ctx context.Context, job backend.Job, session bool) (run.Result, error) {
+	r, told, err := i.run(ctx, job, session)
+	if err == nil && session {
+		r.Step = report.ReadStep(told, job.Limits.Result-r.ValueSize())
+		r.Step.Survived = !i.Stopped
+		r.Usage.Result = r.ValueSize()
+	}
+	return r, err
+}
+
+// Variables lists the variables of a session, and counts those above the bound.
+func (i *Instance) Variables(ctx context.Context, job backend.Job) ([]run.Variable, int, error) {
+	r, told, err := i.run(ctx, job, true)
+	if err != nil {
+		return nil, 0, err
+	}
+	list, omitted, err := report.Variables(told)
+	if err != nil {
+		return nil, 0, run.Errorf(run.Invalid, "the session does not list its variables: %s", r.Error)
+	}
+	return list, omitted, nil
+}
+
+func (i *Instance) run(ctx context.Context, job backend.Job, session bool) (run.Result, wire.Dict, error) {
 	frame, err := frameOf(job, session, !i.used)
 	if err != nil {
-		return run.Result{}, run.Wrap(run.Invalid, err)
+		return run.Result{}, nil, run.Wrap(run.Invalid, err)
 	}
 	g := i.guest
 	g.AdoptCoarse(ctx, job)
@@ -125,21 +148,16 @@ func (i *Instance) Run(ctx context.Context, job backend.Job, session bool) (run.
 	i.Stopped = err != nil
 	var failed *engine.Error
 	if errors.As(err, &failed) {
-		return run.Result{}, err
+		return run.Result{}, nil, err
 	}
 	if g.Abandoned() {
-		return run.Result{}, backend.ErrClosed()
+		return run.Result{}, nil, backend.ErrClosed()
 	}
 	e := g.Evidence(err)
 	e.Usage.Memory -= min(e.Usage.Memory, policy.Bytes(i.image.Base))
 	e.Restricted = job.Script.Restricted
 	r := i.judge(&e, words)
-	if session {
-		r.Step = &run.Step{Survived: !i.Stopped}
-		r.Step.Display, r.Step.Omitted = report.Displayed(e.Report, e.Limits.Result-r.ValueSize())
-		r.Usage.Result = r.ValueSize()
-	}
-	return r, nil
+	return r, e.Report, nil
 }
 
 // frameOf encodes a job for the interpreter: see script.WasmSource.
@@ -156,13 +174,17 @@ func frameOf(job backend.Job, session, fresh bool) ([]byte, error) {
 	if args == nil {
 		args = []string{}
 	}
+	var source any = job.Script.Source
+	if job.Script.Source == "" {
+		source = nil // the variables are listed
+	}
 	tools := slices.Sorted(maps.Keys(job.Script.Tools))
 	if tools == nil {
 		tools = []string{}
 	}
 	return wire.AppendList(make([]byte, 0, len(job.Script.Source)+512),
 		wire.Field{Name: "kind", Value: "run"},
-		wire.Field{Name: "script", Value: job.Script.Source},
+		wire.Field{Name: "script", Value: source},
 		wire.Field{Name: "name", Value: name},
 		wire.Field{Name: "context", Value: job.Script.Context},
 		wire.Field{Name: "variables", Value: variables},
