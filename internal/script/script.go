@@ -17,6 +17,8 @@ var (
 	valuesPart string
 	//go:embed python/randomness.py
 	randomnessPart string
+	//go:embed python/fonts.py
+	fontsPart string
 	//go:embed python/hook.py
 	hookPart string
 	//go:embed python/plots.py
@@ -39,7 +41,7 @@ var (
 //	load_language(code, source)             loads the rules of internal/language
 //	learn_language(modules, names, ahead)   sets the rules of one policy
 //	stage(builtins)                         makes the globals of a script
-//	run(script, name, context, wanted, code, space, compiled, last)
+//	run(script, name, context, wanted, code, space, compiled, args, last)
 //	                                        runs it and returns the report
 //	sharing(compiled, give)                 compiles a script and passes the code to give
 //	flush(), pack(report, max_size)         writes output, encodes a report
@@ -51,7 +53,7 @@ func First() string { return scriptPart }
 
 // Late is the rest of Source. load_late in the first part loads it, if the program has set
 // the global late to its marshalled code.
-func Late() string { return failuresPart + valuesPart + randomnessPart }
+func Late() string { return failuresPart + valuesPart + randomnessPart + fontsPart }
 
 // Hooks is the part of programs that serve the calls of a hook. It needs Source, and from
 // the program around it:
@@ -64,7 +66,7 @@ func Hooks() string { return hookPart }
 // Sessions is the part of programs that serve the steps of a session. It needs Source;
 // serve_session also needs what Hooks needs. It defines
 //
-//	Session(space, compiled, restricted).step(script, name, context, wanted, stdin, max_answer)
+//	Session(space, compiled, restricted).step(script, name, context, wanted, args, stdin, max_answer)
 //	                                        runs a step and returns the report
 //	serve_session(session, modules)         runs each step that receive() returns
 func Sessions() string { return plotsPart + sessionPart }
@@ -88,10 +90,11 @@ func Sessions() string { return plotsPart + sessionPart }
 // marshalled list:
 //
 //	kind        "run" or "check"
-//	script      its text
+//	script      its text; None for a session, to list its variables
 //	name        its name in tracebacks
 //	context     any JSON value
 //	variables   names of globals to report
+//	args        what follows the name in sys.argv
 //	restricted  whether the language rules apply; must match the image
 //	tools       names of the host's functions that the script may call
 //	session     whether another frame follows, which finds the same globals

@@ -18,7 +18,7 @@ func TestPartsDefineDifferentNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, part := range []string{"script", "failures", "values", "randomness", "hook", "plots", "session"} {
+	for _, part := range []string{"script", "failures", "values", "randomness", "fonts", "hook", "plots", "session"} {
 		files = append(files, "../script/python/"+part+".py")
 	}
 	for _, file := range files {

@@ -67,6 +67,21 @@ open('sales.csv', 'a').close()
 			t.Errorf("%+v", a)
 		}
 	})
+	t.Run("matplotlib starts no program", func(t *testing.T) {
+		res := do(t, run.Script{
+			Source: "import matplotlib.font_manager as m, subprocess\nresult = [m.fonts, subprocess.check_output.__name__, m.__spec__.name]",
+			Files: []run.File{{Name: "matplotlib/__init__.py"}, {Name: "matplotlib/font_manager.py", Data: []byte(`
+import subprocess
+try:
+    fonts = subprocess.check_output(["fc-list", "--help"])
+except OSError as error:
+    fonts = error.errno
+`)}},
+		}, policy.Limits{})
+		if string(res.Value) != `[2,"check_output","matplotlib.font_manager"]` || len(res.Violations) > 0 {
+			t.Errorf("%s %s %+v", res.Value, res.Error, res.Violations)
+		}
+	})
 	t.Run("a changed file comes back", func(t *testing.T) {
 		res := do(t, run.Script{Source: "open('a', 'a').write('2')", Files: []run.File{{Name: "a", Data: []byte("1")}}, Artifacts: []string{"**"}}, policy.Limits{})
 		if len(res.Artifacts) != 1 || string(res.Artifacts[0].Data) != "12" {

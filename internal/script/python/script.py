@@ -61,8 +61,16 @@ def prepare(preload, optional=()):
             __import__(name)
         except ImportError:
             pass
+    sys.meta_path.insert(0, type(sys.implementation)(find_spec=find_fonts))
     # Line by line, so that the output of a guest that is killed is not lost.
     sys.stdout.reconfigure(line_buffering=True)
+
+
+def find_fonts(name, path=None, target=None):
+    """Finds the module of matplotlib that would start a program; see fonts.py."""
+    if name == "matplotlib.font_manager":
+        load_late()
+        return fonts_spec(name, path)
 
 
 def finish_threads(last):

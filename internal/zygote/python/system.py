@@ -2,7 +2,7 @@
 
 The program has two halves. Every interpreter loads the first: system.py, script.py (in
 internal/script), worker.py and start.py, in this order. The second is loaded when it is
-needed (load_late): failures.py, values.py and randomness.py (in internal/script),
+needed (load_late): failures.py, values.py, randomness.py and fonts.py (in internal/script),
 threads.py, hook.py, plots.py, session.py and
 server.py. A fork server loads it at its start, the interpreter of
 a single run only for a script that fails or asks for more than a result. modules.py is sent
