@@ -16,7 +16,7 @@ import (
 )
 
 // manySessions is how many sessions idle while others run.
-const manySessions = 100
+const manySessions = 500
 
 // sessions measures opening a session, its steps, and what idle sessions cost.
 func (b *bench) sessions(ctx context.Context, t *table) (err error) {
@@ -28,7 +28,12 @@ func (b *bench) sessions(ctx context.Context, t *table) (err error) {
 	if _, err := step(ctx, s, "x = 0"); err != nil {
 		return err
 	}
-	var plain, opened, stepped, alone, beside samples
+	kernel, err := b.startIPykernel(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, kernel.stop()) }()
+	var plain, opened, stepped, notebook, alone, beside samples
 	for range b.few(20, 2) {
 		if err := startTurn(ctx, &plain, b.plainLine(), "", ""); err != nil {
 			return err
@@ -39,6 +44,9 @@ func (b *bench) sessions(ctx context.Context, t *table) (err error) {
 				return err
 			}
 			stepped = append(stepped, d)
+		}
+		if err := kernel.turn(&notebook, "x += 1", 50); err != nil {
+			return err
 		}
 		if err := b.paced(ctx, &opened, 20, slow, b.openSession); err != nil {
 			return err
@@ -74,6 +82,7 @@ func (b *bench) sessions(ctx context.Context, t *table) (err error) {
 		position: rowSession, Measure: "a step `x += 1`, back to back, p50", Value: milliseconds(stepped.p50()), Number: stepped.p50().Seconds(),
 		Ratio: over(stepped.p50(), base), Must: atMost(1.0/40, "1/40"), Aim: atMost(1.0/100, "1/100"), Note: "p99 " + milliseconds(stepped.p99()),
 	})
+	kernel.row(t, stepped.p50(), notebook.p50())
 	t.add(row{
 		position: rowSession, Measure: "a run while " + strconv.Itoa(len(idle)) + " sessions idle, 100 runs/s, p50, vs without them", Value: milliseconds(beside.p50()),
 		Number: beside.p50().Seconds(), Ratio: over(beside.p50(), alone.p50()), Must: atMost(1.5, "1.5 ×"), Aim: atMost(1.1, "1.1 ×"),

@@ -208,7 +208,7 @@ var layers = [][]string{
 	{"internal/seccomp", "internal/landlock", "internal/cgroup", "internal/seatbelt", "internal/jobobject"},
 	{"internal/hostfeature"},
 	{"internal/admission"},
-	{"internal/hints", "internal/jsonform", "internal/observe", "internal/openhooks", "internal/runsc"},
+	{"internal/hints", "internal/jsonform", "internal/observe", "internal/openhooks", "internal/runsc", "internal/workdir"},
 	{"internal/opened"},
 	{"run"},
 	{"policy"},

@@ -11,7 +11,7 @@ import (
 // dontWait keeps an open from waiting for the other end of a pipe.
 const dontWait = syscall.O_NONBLOCK
 
-// Owner is to whom files belong that are written into a directory: the guest's ids on the host.
+// Owner is the owner of files that are written into a directory: the guest's ids on the host.
 type Owner struct{ UID, GID int }
 
 // Self is the user of this process.

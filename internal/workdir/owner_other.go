@@ -6,7 +6,7 @@ package workdir
 // dead when their files are read.
 const dontWait = 0
 
-// Owner is to whom files belong that are written into a directory: always the user of this
+// Owner is the owner of files that are written into a directory: always the user of this
 // process.
 type Owner struct{}
 

@@ -255,14 +255,16 @@ func explain(name string, err error) error {
 		}
 	}
 	var inner *fs.PathError
-	if errors.As(err, &inner) {
+	var link *os.LinkError
+	switch {
+	case errors.As(err, &inner):
 		err = inner.Err // without the path of a temporary file
+	case errors.As(err, &link):
+		err = link.Err
+	default:
+		return fmt.Errorf("%s: %w", name, err)
 	}
-	var errno syscall.Errno
-	if errors.As(err, &errno) || strings.Contains(err.Error(), "escapes") {
-		// What the guest has at this name does not allow it: a directory in place of a file, a
-		// link that leads out, a right that is taken away.
-		return run.Errorf(run.Invalid, "%s: %w", name, err)
-	}
-	return fmt.Errorf("%s: %w", name, err)
+	// What the guest has at this name does not allow it: a directory instead of a file, a link
+	// that leads out, a right that is missing.
+	return run.Errorf(run.Invalid, "%s: %w", name, err)
 }

@@ -59,7 +59,7 @@ func TestSpecialFiles(t *testing.T) {
 	}
 }
 
-// A pipe that takes the place of a file just before it is opened keeps nobody waiting.
+// A pipe that replaces a file just before it is opened keeps nobody waiting.
 func TestOpenDoesNotWait(t *testing.T) {
 	d, at := newDir(t)
 	pipe := filepath.Join(at, "f")

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
+	"github.com/cordon-sandbox/cordon/internal/newfile"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -106,9 +107,7 @@ except OSError as error:
 	})
 	t.Run("what cannot come back", func(t *testing.T) {
 		secret := filepath.Join(t.TempDir(), "secret")
-		if err := os.WriteFile(secret, []byte("secret"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		plant(t, secret)
 		res := do(t, run.Script{
 			Source: fmt.Sprintf(`
 import os
@@ -155,6 +154,21 @@ open(b'\xff', 'w').close()
 			t.Errorf("%s: %d and %d omitted", res.Error, len(res.Artifacts), res.ArtifactsOmitted)
 		}
 	})
+}
+
+// plant makes a file of the host that no guest may read.
+func plant(t *testing.T, name string) {
+	t.Helper()
+	f, err := newfile.Create(name, 0o644)
+	if err == nil {
+		_, err = f.WriteString("secret")
+	}
+	if err == nil {
+		err = f.Commit()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 func artifactNames(res run.Result) (names []string) {
@@ -268,9 +282,7 @@ func SessionFiles(t *testing.T, open Open, p policy.Policy) {
 		if err := os.Mkdir(outside, 0o777); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(outside, "secret"), []byte("secret"), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		plant(t, filepath.Join(outside, "secret"))
 		s.run(fmt.Sprintf("import os\nos.symlink(%q, 'out')\nos.symlink('/', 'root')\nos.mkdir('dir')\nos.symlink('dir', 'inner')\nos.symlink('%s/new', 'dangling')", outside, outside), run.Succeeded)
 		_, _, err := files.Open("out/secret")
 		refused(t, err, run.Invalid, "escapes")
