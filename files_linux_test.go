@@ -2,6 +2,7 @@ package cordon_test
 
 import (
 	"io"
+	"os"
 	"strings"
 	"testing"
 
@@ -69,5 +70,27 @@ func TestFilesOfSessions(t *testing.T) {
 	}
 	if _, err := files.Write("b", strings.NewReader("1")); run.ClassOf(err) != run.Gone {
 		t.Errorf("%v", err)
+	}
+}
+
+// Where the guest sees files of the host below /work, its own have another name.
+func TestGrantsAtWork(t *testing.T) {
+	if err := os.MkdirAll("/work", 0o755); err != nil {
+		t.Skip("only root can make /work: ", err)
+	}
+	granted, err := os.MkdirTemp("/work", "cordon-test-")
+	if err != nil {
+		t.Skip("/work cannot be written to: ", err)
+	}
+	defer func() {
+		_ = os.Remove(granted)
+		_ = os.Remove("/work") // unless it was there
+	}()
+	r := newRunner(t, cordon.Options{Policy: policy.Policy{Read: []string{granted}}})
+	res := mustRun(t, r, run.Request{Script: run.Script{
+		Source: "import os, sys\nresult = [os.getcwd(), sys.path[0], os.path.isdir('" + granted + "')]\nopen('a', 'w').write('x')", Artifacts: []string{"*"},
+	}})
+	if string(res.Value) != `["/tmp/work","/tmp/work",true]` || len(res.Artifacts) != 1 {
+		t.Errorf("%s %s %+v", res.Value, res.Error, res.Artifacts)
 	}
 }

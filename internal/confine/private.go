@@ -14,8 +14,8 @@ import (
 // its own directory, at the host's path. Nothing else of them is visible: they belong to
 // everybody, and their names are the easiest to guess.
 
-// Scratch is the directory that the guest may write to. Work is where a script finds its files:
-// a link to WorkName in it.
+// Scratch is the directory that the guest may write to. A script has its files in WorkName below
+// it, to which Work is a link, unless the guest sees files of the host below that name.
 const (
 	Scratch  = "/tmp"
 	Work     = "/work"
@@ -112,10 +112,9 @@ func (p Plan) Work() error {
 		missing := p.Missing[policy.WallMount]
 		return run.Errorf(run.Unsupported, "a script has no files on this host, because it has no private /tmp: %s", missing.Reason)
 	}
-	link := func(m Mount) bool { return m.Path == Work && m.Kind == Symlink }
-	taken := func(m Mount) bool { return m.Path == Scratch+"/"+WorkName || isBelow(m.Path, Scratch+"/"+WorkName) }
-	if !slices.ContainsFunc(p.Root, link) || slices.ContainsFunc(p.Root, taken) {
-		return run.Errorf(run.Unsupported, "a script has no files under this policy, which grants files of the host below %s or %s/%s", Work, Scratch, WorkName)
+	const work = Scratch + "/" + WorkName
+	if slices.ContainsFunc(p.Root, func(m Mount) bool { return m.Path == work || isBelow(m.Path, work) }) {
+		return run.Errorf(run.Unsupported, "a script has no files under this policy, which grants files of the host below %s", work)
 	}
 	return nil
 }

@@ -21,5 +21,19 @@
 // A close cancels the steps that have no answer yet. Sessions that are open at the end of the
 // input are closed.
 //
+// The files of a session are in /work, where its steps start:
+//
+//	{"id": "i", "file_write": {"session": "s1", "name": "a.csv", "text": "1,2"}}  →  {"v": 1, "id": "i", "status": "ok", "file": {"name": "a.csv", …}}
+//	{"id": "j", "file_list": "s1"}                                                →  {"v": 1, "id": "j", "status": "ok", "files": […]}
+//	{"id": "k", "file_read": {"session": "s1", "name": "a.csv"}}                  →  {"v": 1, "id": "k", "status": "ok", "file": {"name": "a.csv", …, "base64": "MSwy"}}
+//	{"id": "l", "file_remove": {"session": "s1", "name": "a.csv"}}                →  {"v": 1, "id": "l", "status": "ok"}
+//
+// They take part in the order of the lines: a step finds what was written before it, and what
+// is read after a step is what it left. With "now": true they wait for no earlier line, so
+// that they can be used while a step runs. A close waits for them.
+//
+// The content of a file that is written is in "text", in "base64", or in the file of this
+// machine that "path" names. A file that is read has at most run.MaxPayload.
+//
 // A line that gives no Result is answered with a [Failure].
 package jsonlines

@@ -19,9 +19,10 @@ type order struct {
 	Session   json.RawMessage `json:"session,omitempty"`
 	Step      json.RawMessage `json:"step,omitempty"`
 	Interrupt string          `json:"interrupt,omitempty"` // the id of a session
-	Close     string          `json:"close,omitempty"`     // the id of a hook or session
-	Cancel    string          `json:"cancel,omitempty"`    // the id of a line
-	Brief     bool            `json:"brief,omitempty"`     // leave usage, traffic, modules and enforcement out of the answer
+	fileOrders
+	Close  string `json:"close,omitempty"`  // the id of a hook or session
+	Cancel string `json:"cancel,omitempty"` // the id of a line
+	Brief  bool   `json:"brief,omitempty"`  // leave usage, traffic, modules and enforcement out of the answer
 
 	step *step // parsed; nil for other orders
 }
@@ -40,19 +41,24 @@ func parseOrder(text []byte) (order, error) {
 	asked := 0
 	for _, is := range []bool{
 		o.isRun(), o.Check != nil, o.Hook != nil, o.Call != nil, o.Session != nil, o.Step != nil, o.Interrupt != "", o.Close != "", o.Cancel != "",
+		o.FileList != "", o.FileRead != nil, o.FileWrite != nil, o.FileRemove != nil,
 	} {
 		if is {
 			asked++
 		}
 	}
 	if asked > 1 {
-		return order{}, run.Errorf(run.Invalid, "request: a line asks for one thing: a run (script or command), check, hook, call, session, step, interrupt, close or cancel")
+		return order{}, run.Errorf(run.Invalid, "request: a line asks for one thing: a run (script or command), check, hook, call, session, step, interrupt, file_list, file_read, file_write, file_remove, close or cancel")
 	}
 	switch {
+	case o.isFiles():
+		return o, o.checkFiles()
+	case o.Now:
+		return order{}, wrongField("now", "is for the orders of files: other lines wait for their turn")
 	case o.Session != nil:
-		return o, o.standsAlone("session")
+		return o, o.standsAlone("session", "write them inside")
 	case o.Step != nil:
-		if err := o.standsAlone("step"); err != nil {
+		if err := o.standsAlone("step", "write them inside"); err != nil {
 			return order{}, err
 		}
 		return o, o.parseStep()
@@ -118,6 +124,8 @@ func (s *server) try(ctx context.Context, o order) (any, error) {
 		return s.openSession(ctx, o)
 	case o.step != nil:
 		return s.runStep(ctx, o)
+	case o.isFiles():
+		return s.inFiles(o)
 	case o.Close != "":
 		return openAnswer{ID: o.ID, Status: run.StatusOK}, s.close(o.Close)
 	}

@@ -67,7 +67,7 @@ type Options struct {
 func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	s := &server{
 		Options: o, out: out, hooks: newHooks(), sessions: newSessions(),
-		queue: make(chan *job, maxWaiting), slots: make(chan struct{}, o.Concurrent), known: map[string]*job{}, steps: map[string][]*job{},
+		queue: make(chan *job, maxWaiting), slots: make(chan struct{}, o.Concurrent), known: map[string]*job{}, pending: map[string][]*job{},
 	}
 	s.room = sync.NewCond(&s.mu)
 	err := s.serve(ctx, in)
@@ -93,10 +93,10 @@ type server struct {
 	room  *sync.Cond // for more bytes, or for more answers
 	bytes int        // of all lines that are not answered yet
 	// unsent is the size of the answers that wait to be written.
-	unsent int64
-	known  map[string]*job
-	steps  map[string][]*job // by session: what is not answered yet, in the order of the lines
-	over   bool              // no further job may start
+	unsent  int64
+	known   map[string]*job
+	pending map[string][]*job // by session: what is not answered yet, in the order of the lines
+	over    bool              // no further job may start
 }
 
 // job is a line that needs an answer.
@@ -105,8 +105,8 @@ type job struct {
 	cancel context.CancelCauseFunc
 	order  order
 	size   int
-	after  chan struct{} // closed when the step before is done; nil if there is none
-	done   chan struct{} // closed when this step is; nil for other orders
+	after  chan struct{} // closed when the order before is done, in the same session; nil if there is none
+	done   chan struct{} // closed when this one is; nil for orders that belong to no session
 }
 
 // serve returns when every line has its answer, or when ctx ends. It does not wait for the
@@ -240,14 +240,20 @@ func (s *server) finish(j *job) {
 	release()
 }
 
-// hold waits until an answer fits into maxUnsent. An answer that is larger than that waits
-// until it is the only one.
+// hold waits until there is room for an answer.
 func (s *server) hold(answer any) (release func()) {
-	result, ok := answer.(run.Result)
-	if !ok {
-		return func() {} // a few words
+	switch a := answer.(type) {
+	case run.Result:
+		return s.reserve(jsonform.Size(a))
+	case fileAnswer:
+		return a.release
 	}
-	size := jsonform.Size(result)
+	return func() {} // a few words
+}
+
+// reserve waits until an answer fits into maxUnsent. An answer that is larger than that waits
+// until it is the only one.
+func (s *server) reserve(size int64) (release func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for s.unsent > 0 && s.unsent+size > maxUnsent {
@@ -324,7 +330,15 @@ const small = 64 << 10
 
 func (s *server) answer(o order, v any) {
 	if result, ok := v.(run.Result); ok && jsonform.Size(result) > small {
-		s.answerLarge(result, o.Brief)
+		encode := jsonform.Encode
+		if o.Brief {
+			encode = jsonform.EncodeBrief
+		}
+		s.writeLarge(func(out io.Writer) error { return encode(out, result) })
+		return
+	}
+	if file, ok := v.(fileAnswer); ok {
+		s.writeLarge(file.encode)
 		return
 	}
 	text, err := marshalLine(v, o.Brief)
@@ -336,16 +350,12 @@ func (s *server) answer(o order, v any) {
 	_, _ = s.out.Write(text) // a broken pipe ends ctx
 }
 
-// answerLarge encodes a Result while writing it, because a copy would need as much memory.
-func (s *server) answerLarge(result run.Result, brief bool) {
+// writeLarge encodes an answer while writing it, because a copy would need as much memory.
+func (s *server) writeLarge(encode func(io.Writer) error) {
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	out := bufio.NewWriterSize(s.out, small)
-	encode := jsonform.Encode
-	if brief {
-		encode = jsonform.EncodeBrief
-	}
-	if encode(out, result) == nil {
+	if encode(out) == nil {
 		_ = out.Flush() // a broken pipe ends ctx
 	}
 }

@@ -28,6 +28,7 @@ var (
 // Session is what the frontend needs of a *cordon.Session.
 type Session interface {
 	Run(ctx context.Context, req run.Request) (run.Result, error)
+	Files() (run.Files, error)
 	Close() error
 }
 
@@ -63,60 +64,63 @@ func (o *order) parseStep() error {
 	return nil
 }
 
-// standsAlone refuses fields of a run beside the order to open a session or to run a step,
-// because they would have no effect there.
-func (o *order) standsAlone(inside string) error {
+// standsAlone refuses fields of a run beside an order for a session, because they would have no
+// effect there.
+func (o *order) standsAlone(key, advice string) error {
 	beside := o.Request
 	beside.ID = ""
 	if reflect.ValueOf(beside).IsZero() {
 		return nil
 	}
-	return wrongField(inside, "has fields of a run beside it: write them inside")
+	return wrongField(key, "has fields of a run beside it: "+advice)
 }
 
 func wrongField(field, words string) error {
 	return run.Errorf(run.Invalid, "request: %w", &policy.FieldError{Field: field, Err: errors.New(words)})
 }
 
-// session returns the id of the session whose steps and end an order is part of, or "".
+// session returns the id of the session in whose order of lines an order has its place, or "".
 func (o *order) session() string {
 	switch {
 	case o.step != nil:
 		return o.step.Session
+	case o.isFiles() && !o.Now:
+		_, id := o.which()
+		return id
 	case isSession(o.Close):
 		return o.Close
 	}
 	return ""
 }
 
-// follow makes a job wait for the earlier steps of its session. The caller holds the mutex.
+// follow makes a job wait for the earlier ones of its session. The caller holds the mutex.
 func (s *server) follow(j *job) {
 	id := j.order.session()
 	if id == "" {
 		return
 	}
 	j.done = make(chan struct{})
-	if earlier := s.steps[id]; len(earlier) > 0 {
+	if earlier := s.pending[id]; len(earlier) > 0 {
 		j.after = earlier[len(earlier)-1].done
 	}
-	s.steps[id] = append(s.steps[id], j)
+	s.pending[id] = append(s.pending[id], j)
 }
 
-// doneWith lets the next step of the same session begin. The caller holds the mutex.
+// doneWith lets the next job of the same session begin. The caller holds the mutex.
 func (s *server) doneWith(j *job) {
 	id := j.order.session()
 	if id == "" {
 		return
 	}
 	close(j.done)
-	s.steps[id] = slices.DeleteFunc(s.steps[id], func(other *job) bool { return other == j })
-	if len(s.steps[id]) == 0 {
-		delete(s.steps, id)
+	s.pending[id] = slices.DeleteFunc(s.pending[id], func(other *job) bool { return other == j })
+	if len(s.pending[id]) == 0 {
+		delete(s.pending, id)
 	}
 }
 
-// waitForTurn waits for the earlier steps of the same session: steps run in the order of their
-// lines.
+// waitForTurn waits for the earlier orders of the same session: they are carried out in the
+// order of their lines.
 func (j *job) waitForTurn() error {
 	if j.after == nil {
 		return nil
@@ -134,8 +138,11 @@ func (j *job) waitForTurn() error {
 func (s *server) interrupt(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if steps := s.steps[id]; len(steps) > 0 && steps[0].order.step != nil {
-		steps[0].cancel(errInterrupted)
+	for _, j := range s.pending[id] {
+		if j.order.step != nil {
+			j.cancel(errInterrupted)
+			return
+		}
 	}
 }
 
@@ -143,7 +150,7 @@ func (s *server) interrupt(id string) {
 func (s *server) endSteps(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, j := range s.steps[id] {
+	for _, j := range s.pending[id] {
 		if j.order.step != nil {
 			j.cancel(errSessionClosed)
 		}

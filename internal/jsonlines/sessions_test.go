@@ -19,12 +19,20 @@ import (
 // fakeSession runs its steps with a function.
 type fakeSession struct {
 	step   func(ctx context.Context, req run.Request) (run.Result, error)
+	files  run.Files
 	steps  atomic.Int64
 	closed atomic.Int64
 }
 
 func (f *fakeSession) Run(ctx context.Context, req run.Request) (run.Result, error) {
 	return f.step(ctx, req)
+}
+
+func (f *fakeSession) Files() (run.Files, error) {
+	if f.files == nil {
+		return nil, run.Errorf(run.Unsupported, "it has no files")
+	}
+	return f.files, nil
 }
 
 func (f *fakeSession) Close() error {
@@ -58,6 +66,12 @@ type client struct {
 type answer struct {
 	ID, Status, Session, Outcome, Class, Error, Field string
 	Step                                              *struct{ Number int }
+	Files                                             []struct{ Name string }
+	File                                              *struct {
+		Name   string
+		Bytes  int
+		Base64 []byte
+	}
 }
 
 // serving returns a client of a server whose sessions are those of open.

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         Unsupported,
     )
     from ._execute import ExecutionResult, aexecute, execute
+    from ._files import Artifact, FileInfo
     from ._result import Display, Enforcement, Finding, GuestException, ModuleUse, Result, Step, Usage, Violation, WallStatus
     from ._sandbox import Hook, Sandbox, acheck, arun, check, connect, hook, run
     from ._scripts import SubprocessSandbox, arun_mod_hook, create_sandbox, run_mod_hook
@@ -47,6 +48,7 @@ _MODULES = {
         "Unknown", "Unreadable", "Unsupported",
     },
     "_execute": {"ExecutionResult", "aexecute", "execute"},
+    "_files": {"Artifact", "FileInfo"},
     "_result": {"Display", "Enforcement", "Finding", "GuestException", "ModuleUse", "Result", "Step", "Usage", "Violation", "WallStatus"},
     "_sandbox": {"Hook", "Sandbox", "acheck", "arun", "check", "connect", "hook", "run"},
     "_scripts": {"SubprocessSandbox", "arun_mod_hook", "create_sandbox", "run_mod_hook"},
@@ -68,6 +70,7 @@ def __dir__() -> List[str]:
 
 
 __all__ = [
+    "Artifact",
     "Busy",
     "Closed",
     "ConnectionLost",
@@ -75,6 +78,7 @@ __all__ = [
     "Display",
     "Enforcement",
     "ExecutionResult",
+    "FileInfo",
     "Finding",
     "Forbidden",
     "Gone",

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Dict, List, Optional
 
 from . import _plain
-from ._options import RunOptions, ToolOptions
+from ._options import ToolOptions
 from ._result import Result
 from ._sandbox import Sandbox
 
@@ -70,8 +70,7 @@ class Notebook:
             "variables": self._variables,
             "state": self._state,
         }
-        options: RunOptions = {**self._options, "context": context, "name": "<notebook>"}
-        result = self._sandbox.run(self._script, **options)
+        result = self._sandbox.run(self._script, context=context, name="<notebook>", **self._options)
         if not result.ok:
             return Cell(None, result.stdout, False, result.error)
         return self._cell(code, result)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence, TypedDict
+from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence, TypedDict, Union
 
 if TYPE_CHECKING:
-    from . import _units
+    from . import _files, _units
 
 
 class ToolOptions(TypedDict, total=False):
@@ -28,6 +28,9 @@ class RunOptions(ToolOptions, total=False):
     """All keywords of :meth:`Sandbox.run`."""
 
     context: Any
+    files: Optional[_files.Files]
+    artifacts: Union[str, Sequence[str]]
+    args: Sequence[str]
     name: Optional[str]
 
 

@@ -9,6 +9,8 @@ TYPE_CHECKING = False  # typing takes long to import
 if TYPE_CHECKING:
     from typing import Any, Callable, Dict, List, Mapping, Optional
 
+    from ._files import Artifact
+
 
 class Finding(Record):
     """One finding of the language rules in a script."""
@@ -230,6 +232,10 @@ class Result(Record):
     violations: List[Violation]
     modules: List[ModuleUse]
     enforcement: Enforcement
+    #: What it has written to the files that the request asked for, by name.
+    artifacts: Dict[str, Artifact]
+    #: How many of those there were above 1000.
+    artifacts_omitted: int
     #: For the step of a session; None for other runs.
     step: Optional[Step]
     #: The Result as cordon gave it.
@@ -304,6 +310,8 @@ class Result(Record):
                 parts.append(f"{name}={_short(text)}")
         if self.variables:
             parts.append(f"variables={_short(self.variables)}")
+        if self.artifacts:
+            parts.append(f"artifacts={_short(list(self.artifacts))}")
         for v in self.violations[:3]:
             parts.append(f"blocked={v.op}({v.detail})" if v.detail else f"blocked={v.op}")
         if len(self.violations) > 3:
@@ -325,8 +333,18 @@ _MADE_LATER: Dict[str, Callable[[Any], Any]] = {
         enforcement["violations_observed"],
         enforcement.get("third_party"),
     ),
+    "artifacts": lambda artifacts: _artifacts(artifacts) if artifacts else {},
+    "artifacts_omitted": lambda omitted: omitted or 0,
     "step": lambda step: Step._of(step) if step else None,
 }
+
+
+def _artifacts(artifacts: List[Mapping[str, Any]]) -> Dict[str, Artifact]:
+    from ._files import Artifact
+
+    return {a["name"]: Artifact._of(a) for a in artifacts}
+
+
 _AS_GIVEN = tuple(name for name in Result.__match_args__ if name not in (*_MADE_LATER, "value", "raw"))
 
 

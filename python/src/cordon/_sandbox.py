@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import TypeIs, Unpack  # type checkers carry it
 
+    from . import _files
     from ._hooks import HookSource
     from ._options import HookOptions, RunOptions, SessionOptions
     from ._result import Finding, Result
@@ -80,6 +81,9 @@ class Sandbox:
         context: Any = None,
         stdin: str = "",
         variables: Sequence[str] = (),
+        files: Optional[_files.Files] = None,
+        artifacts: Union[str, Sequence[str]] = (),
+        args: Sequence[str] = (),
         restricted: bool = False,
         timeout: Optional[_units.Seconds] = None,
         cpu_time: Optional[_units.Seconds] = None,
@@ -97,9 +101,19 @@ class Sandbox:
         A failed script is a Result, too; with ``check`` it raises SandboxError. ``timeout`` is
         the wall time in seconds, ``memory`` and ``output`` are bytes; text with a unit works,
         too. ``limits`` sets any limit by its key in a policy.
+
+        ``files`` are put into /work, where the script starts: a dict of names and contents, which
+        are bytes, text or a ``pathlib.Path``; or a list of paths. ``artifacts`` are patterns such
+        as ``"*.png"`` or ``"**"``: the Result has the files of such names that the script has
+        written there. ``args`` are its ``sys.argv[1:]``.
+
+        >>> done = Sandbox().run("open('out.txt', 'w').write(open('in.txt').read() * 2)", files={"in.txt": "ha"}, artifacts="*.txt")
+        >>> done.artifacts["out.txt"].text
+        'haha'
         """
         request = script_request(
-            script, context, stdin, variables, restricted, limits_of(timeout, cpu_time, memory, output, limits), name, tier, trust
+            script, context, stdin, variables, restricted, limits_of(timeout, cpu_time, memory, output, limits), name, tier, trust,
+            files, artifacts, args,
         )
         return _result(self._transport.ask(request), check)
 
@@ -110,6 +124,9 @@ class Sandbox:
         context: Any = None,
         stdin: str = "",
         variables: Sequence[str] = (),
+        files: Optional[_files.Files] = None,
+        artifacts: Union[str, Sequence[str]] = (),
+        args: Sequence[str] = (),
         restricted: bool = False,
         timeout: Optional[_units.Seconds] = None,
         cpu_time: Optional[_units.Seconds] = None,
@@ -123,7 +140,8 @@ class Sandbox:
     ) -> Result:
         """``run`` for a task. Cancelling the task ends the guest."""
         request = script_request(
-            script, context, stdin, variables, restricted, limits_of(timeout, cpu_time, memory, output, limits), name, tier, trust
+            script, context, stdin, variables, restricted, limits_of(timeout, cpu_time, memory, output, limits), name, tier, trust,
+            files, artifacts, args,
         )
         return _result(await self._transport.ask_async(request), check)
 
@@ -283,11 +301,19 @@ def script_request(
     name: Optional[str],
     tier: Optional[str],
     trust: Optional[str],
+    files: Optional[_files.Files] = None,
+    artifacts: Union[str, Sequence[str]] = (),
+    args: Sequence[str] = (),
 ) -> Request:
+    if isinstance(args, str):
+        raise TypeError("args is text: give a list of arguments, since no shell splits it")
     request: Request = {"script": _units.source(script)}
     for key, value in (
         ("stdin", stdin),
         ("variables", [variables] if isinstance(variables, str) else list(variables)),
+        ("files", _given(files) if files else None),
+        ("artifacts", [artifacts] if isinstance(artifacts, str) else list(artifacts)),
+        ("args", list(args)),
         ("restricted", restricted),
         ("limits", limits),
         ("name", name),
@@ -299,6 +325,12 @@ def script_request(
     if context is not None:
         request["context"] = context
     return request
+
+
+def _given(files: _files.Files) -> List[Dict[str, str]]:
+    from ._files import given
+
+    return given(files)
 
 
 def command_request(

@@ -10,8 +10,8 @@ import select
 import socket
 import weakref
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple
+from contextlib import nullcontext, suppress
+from typing import TYPE_CHECKING, Any, BinaryIO, Dict, List, Mapping, Optional, Tuple, Union
 from urllib.parse import quote, unquote, urlsplit
 
 from . import _json
@@ -22,6 +22,7 @@ from ._session import Handle
 from ._transport import Transport, checked
 
 if TYPE_CHECKING:
+    from ._files import Source
     from ._transport import Answer, Request
 
 #: The number of concurrent requests of event loops.
@@ -30,6 +31,9 @@ _AT_ONCE = 64
 _HOOKS = 16
 # How long to wait for a service to close a hook or session, in seconds. A run has its own limits.
 _CLOSE_TIMEOUT = 5.0
+# The methods of orders for files, and their headers: contents are no JSON.
+_METHODS = {"list": "GET", "read": "GET", "write": "PUT", "remove": "DELETE"}
+_RAW = {"Content-Type": "application/octet-stream", "Accept": "*/*"}
 # The error for a proxy's answer.
 _PROXY_STATUS = {401: Forbidden, 403: Forbidden, 407: Forbidden, 429: Busy, 502: ConnectionLost, 503: Busy, 504: ConnectionLost}
 
@@ -214,14 +218,20 @@ class Service(Transport):
         return self._answer(*self._send("POST", path, _json.write(body).encode("ascii"), exchange))
 
     def _send(
-        self, method: str, path: str, payload: Optional[bytes], exchange: _Exchange, patience: Optional[float] = None
+        self,
+        method: str,
+        path: str,
+        payload: Union[bytes, BinaryIO, None],
+        exchange: _Exchange,
+        patience: Optional[float] = None,
+        headers: Mapping[str, str] = {},
     ) -> Tuple[http.client.HTTPResponse, bytes]:
         connection = self._connection()
         try:
             exchange.begin(connection)
             connection.sock.settimeout(patience)
             try:
-                connection.request(method, self._base + path, payload, self._headers)
+                connection.request(method, self._base + path, payload, {**self._headers, **headers})
             except (BrokenPipeError, ConnectionResetError):
                 pass  # the service refused the body, and may have sent a reason
             response = connection.getresponse()
@@ -303,6 +313,23 @@ class ServiceSession(Handle):
     async def step_async(self, request: Request) -> Answer:
         answer: Answer = await self._service._in_thread(self._service._post, self.path + "/steps", request)
         return answer
+
+    def file(self, what: str, name: str, source: Source) -> Any:
+        return self._file(what, name, source, _Exchange())
+
+    async def file_async(self, what: str, name: str, source: Source) -> Any:
+        return await self._service._in_thread(self._file, what, name, source)
+
+    def _file(self, what: str, name: str, source: Source, exchange: _Exchange) -> Any:
+        path = self.path + "/files" + ("/" + quote(name) if name else "")
+        with open(source, "rb") if isinstance(source, str) else nullcontext(source) as payload:
+            response, text = self._service._send(_METHODS[what], path, payload, exchange, headers=_RAW)
+        if what == "read" and response.status == 200:
+            return text
+        if what == "remove" and response.status == 204:
+            return None
+        answer = self._service._answer(response, text)
+        return answer["files"] if what == "list" else answer
 
     def interrupt(self) -> None:
         response, text = self._service._send("POST", self.path + "/interrupt", b"", _Exchange())

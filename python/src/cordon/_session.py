@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Dict, Mapping, Optional, Sequence
+from base64 import b64decode
+from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Type, Union
 
-from . import _transport, _units
+from . import _files, _transport, _units
 from ._errors import Closed, ConnectionLost, CordonError, Gone, NothingSent, Unknown
+from ._files import FileInfo
 from ._hooks import Hooks
 from ._sandbox import _result, default, limits_of, script_request
 
 if TYPE_CHECKING:
     from ._child import Child
+    from ._files import Source
     from ._result import Result
     from ._sandbox import Sandbox
     from ._transport import Answer, Request
@@ -24,6 +27,14 @@ class Handle:
         raise NotImplementedError
 
     async def step_async(self, request: Request) -> Answer:
+        raise NotImplementedError
+
+    def file(self, what: str, name: str, source: Source) -> Any:
+        """Carries out an order for the files of the session: ``"list"``, ``"read"``, ``"write"``
+        or ``"remove"``. It does not wait for a running step."""
+        raise NotImplementedError
+
+    async def file_async(self, what: str, name: str, source: Source) -> Any:
         raise NotImplementedError
 
     def interrupt(self) -> None:
@@ -63,6 +74,34 @@ class ChildSession(Handle):
 
     def _body(self, request: Request) -> str:
         return f'"step":{{"session":"{self._number}",{_transport._body(request)}}}'
+
+    def file(self, what: str, name: str, source: Source) -> Any:
+        return self._done(what, self._child.ask(self._order(what, name, source)))
+
+    async def file_async(self, what: str, name: str, source: Source) -> Any:
+        return self._done(what, await self._child.ask_async(self._order(what, name, source)))
+
+    def _order(self, what: str, name: str, source: Source) -> str:
+        order: Any = self._number
+        if what != "list":
+            order = {"session": self._number, "name": name}
+        if what == "write":
+            order.update(self._content(source))
+        return _transport._body({"now": True, "file_" + what: order})
+
+    @staticmethod
+    def _content(source: Source) -> Dict[str, str]:
+        if not isinstance(source, str):
+            return _files.in_base64(source)
+        with open(source, "rb"):  # a missing file is the same error as with a service
+            return {"path": os.path.abspath(source)}
+
+    @staticmethod
+    def _done(what: str, text: bytes) -> Any:
+        answer = _transport.checked(_transport._read(text))
+        if what == "read":
+            return b64decode(answer["file"]["base64"])
+        return answer.get("files" if what == "list" else "file")
 
     def interrupt(self) -> None:
         self._child.send(f'{{"interrupt":"{self._number}"}}\n'.encode("ascii"))
@@ -137,6 +176,9 @@ class Session:
         context: Any = None,
         stdin: str = "",
         variables: Sequence[str] = (),
+        files: Optional[_files.Files] = None,
+        artifacts: Union[str, Sequence[str]] = (),
+        args: Sequence[str] = (),
         timeout: Optional[_units.Seconds] = None,
         cpu_time: Optional[_units.Seconds] = None,
         output: Optional[_units.Size] = None,
@@ -150,12 +192,14 @@ class Session:
         The Result has ``display``, what the step displayed; ``shown``, its last expression as
         text; and ``png``, its first picture.
         """
-        request = script_request(script, context, stdin, variables, False, limits_of(timeout, cpu_time, None, output, limits), name, None, None)
+        request = script_request(
+            script, context, stdin, variables, False, limits_of(timeout, cpu_time, None, output, limits), name, None, None, files, artifacts, args
+        )
         handle = self._open()
         try:
             answer = handle.step(request)
         except (CordonError, NothingSent) as problem:
-            raise self._failed(handle, problem) from None
+            raise self._failed(handle, problem, Gone, Unknown) from None
         self._note(answer)
         return _result(answer, check)
 
@@ -166,6 +210,9 @@ class Session:
         context: Any = None,
         stdin: str = "",
         variables: Sequence[str] = (),
+        files: Optional[_files.Files] = None,
+        artifacts: Union[str, Sequence[str]] = (),
+        args: Sequence[str] = (),
         timeout: Optional[_units.Seconds] = None,
         cpu_time: Optional[_units.Seconds] = None,
         output: Optional[_units.Size] = None,
@@ -174,14 +221,81 @@ class Session:
         check: bool = False,
     ) -> Result:
         """``run`` for a task. Cancelling the task interrupts the step."""
-        request = script_request(script, context, stdin, variables, False, limits_of(timeout, cpu_time, None, output, limits), name, None, None)
+        request = script_request(
+            script, context, stdin, variables, False, limits_of(timeout, cpu_time, None, output, limits), name, None, None, files, artifacts, args
+        )
         handle = await self._open_async()
         try:
             answer = await handle.step_async(request)
         except (CordonError, NothingSent) as problem:
-            raise self._failed(handle, problem) from None
+            raise self._failed(handle, problem, Gone, Unknown) from None
         self._note(answer)
         return _result(answer, check)
+
+    # Files
+
+    def upload(self, name: _files.Path, data: Optional[_files.Content] = None) -> FileInfo:
+        """Stores a file in /work, where steps start, and replaces one of the same name. ``data``
+        is bytes, text or a ``pathlib.Path``. Without it, ``name`` is the path of a file on this
+        machine, whose base name is used.
+
+        This and the following methods do not wait for a running step.
+
+        >>> with Session() as session:
+        ...     session.upload("data/sales.csv", "1,2,39").size
+        ...     session.run("open('data/sales.csv').read()").shown
+        6
+        "'1,2,39'"
+        """
+        return FileInfo._of(self._file("write", *_files.upload(name, data)))
+
+    async def aupload(self, name: _files.Path, data: Optional[_files.Content] = None) -> FileInfo:
+        """``upload`` for a task."""
+        return FileInfo._of(await self._file_async("write", *_files.upload(name, data)))
+
+    def download(self, name: str) -> bytes:
+        """Returns the content of a file in /work: the guest's word, as it is now."""
+        data: bytes = self._file("read", name)
+        return data
+
+    async def adownload(self, name: str) -> bytes:
+        """``download`` for a task."""
+        data: bytes = await self._file_async("read", name)
+        return data
+
+    def files(self) -> List[FileInfo]:
+        """Lists all that is in /work, apart from directories, by name."""
+        return [FileInfo._of(file) for file in self._file("list")]
+
+    async def afiles(self) -> List[FileInfo]:
+        """``files`` for a task."""
+        return [FileInfo._of(file) for file in await self._file_async("list")]
+
+    def remove(self, name: str) -> None:
+        """Removes a file, or a directory with all that is in it, from /work."""
+        self._file("remove", name)
+
+    async def aremove(self, name: str) -> None:
+        """``remove`` for a task."""
+        await self._file_async("remove", name)
+
+    def _file(self, what: str, name: str = "", source: Source = b"") -> Any:
+        if what != "list":
+            _files.parts_of(name)
+        handle = self._open()
+        try:
+            return handle.file(what, name, source)
+        except (CordonError, NothingSent) as problem:
+            raise self._failed(handle, problem, Gone) from None
+
+    async def _file_async(self, what: str, name: str = "", source: Source = b"") -> Any:
+        if what != "list":
+            _files.parts_of(name)
+        handle = await self._open_async()
+        try:
+            return await handle.file_async(what, name, source)
+        except (CordonError, NothingSent) as problem:
+            raise self._failed(handle, problem, Gone) from None
 
     def _note(self, answer: Answer) -> None:
         """Remembers the end of the session, if this step ended it."""
@@ -196,17 +310,18 @@ class Session:
             if self._handle is not None:
                 self._handle.forget()
 
-    def _failed(self, handle: Handle, problem: Exception) -> Exception:
-        """Returns the error for a step that has no Result."""
+    def _failed(self, handle: Handle, problem: Exception, *ends: Type[CordonError]) -> Exception:
+        """Returns the error for a request that has no answer. ``ends`` are the errors which say
+        that the session has ended."""
         if isinstance(self._over, Closed):
-            return Closed("the session was closed before this step had ended")
+            return Closed("the session was closed before this was done")
         end = handle.end()
         if end is not None:
             self._finish(end)
             if isinstance(problem, ConnectionLost):  # the step may have run
                 return ConnectionLost(f"{problem} The state of the session is lost.")
             return _again(end) if isinstance(problem, NothingSent) else problem
-        if isinstance(problem, (Gone, Unknown)):
+        if isinstance(problem, ends):
             self._finish(_again(problem))
         return problem
 
