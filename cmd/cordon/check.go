@@ -74,6 +74,7 @@ func (o *checkOptions) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.SortFlags = false
 	o.sourceOptions.addTo(f, "check")
+	cli.Renamed(f, "script", "file")
 	f.StringVar(&o.preset, "preset", "", "the set of allowed modules: `PRESET` is standard or agent, for scripts, or hook (the policy's, else standard)")
 	o.PolicyOptions.AddTo(cmd)
 	f.BoolVar(&o.json, "json", false, "print the findings as JSON")

@@ -80,6 +80,7 @@ func (o *hookOptions) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.SortFlags = false
 	o.sourceOptions.addTo(f, "call")
+	cli.Renamed(f, "script", "file")
 	f.StringVar(&o.state, "state", "", "the hook's game_state: `VALUE` is "+cli.ValueForm+" ({})")
 	f.StringVar(&o.config, "config", "", "the hook's mod_config: `VALUE` is "+cli.ValueForm+" ({})")
 	f.StringVar(&o.function, "call", "", "call the function `NAME` that the script defines")

@@ -188,7 +188,7 @@ func sampleValue(f *pflag.Flag) string {
 		return "true"
 	}
 	return map[string]string{
-		"code": "pass", "file": "a.py", "context": "1", "context-file": "a.json", "stdin": "a.txt", "variable": "x", "on-output-limit": "kill",
+		"code": "pass", "script": "a.py", "file": "a.csv", "artifacts": "out", "artifact": "*.png", "context": "1", "context-file": "a.json", "stdin": "a.txt", "variable": "x", "on-output-limit": "kill",
 		"policy": "strict", "python": "/usr/bin/python3", "python-wasm": "/a.zip", "tier": "wasm", "trust": "platform", "save": "a", "load": "a",
 		"concurrent": "3", "state": "1", "config": "1", "call": "f", "arg": "1", "repeat": "2", "preset": "agent", "area": "files", "junit": "a.xml",
 		"workspace": "/usr", "read": "/usr", "write": "/usr", "allow-net": "example.com", "egress": "preflight", "env": "A=1", "jail": "bwrap", "input": "1",

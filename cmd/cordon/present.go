@@ -84,8 +84,10 @@ type presentation struct {
 	verbose   bool
 	hidden    error // why the current directory is not shown to the command
 	color     bool
-	person    bool // standard error is a terminal
-	width     int  // of that terminal; 0 wraps no lines
+	person    bool         // standard error is a terminal
+	width     int          // of that terminal; 0 wraps no lines
+	given     []run.File   // to the script
+	artifacts *artifactDir // nil if none are saved
 }
 
 // present shows what the streams have not shown already.
@@ -108,7 +110,11 @@ func present(stdout, stderr *tap, res run.Result, how presentation) error {
 			return err
 		}
 	}
-	for _, n := range notices(res, how) {
+	return showNotices(stderr, notices(res, how), how)
+}
+
+func showNotices(stderr *tap, all []notice, how presentation) error {
+	for _, n := range all {
 		if err := stderr.line(n.show(how)); err != nil {
 			return err
 		}
@@ -169,6 +175,9 @@ func notices(res run.Result, how presentation) []notice {
 	}
 	if !res.OK() || how.verbose {
 		all = append(all, blocked(res)...)
+	}
+	if hint := missingFile(res, how); hint != "" {
+		all = append(all, infof("hint", "%s", hint))
 	}
 	for _, s := range []struct {
 		name string

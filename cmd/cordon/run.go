@@ -5,10 +5,12 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"os"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/cordon-sandbox/cordon"
 	"github.com/cordon-sandbox/cordon/internal/cli"
@@ -21,13 +23,19 @@ import (
 func newRunCommand() *cobra.Command {
 	var opts runOptions
 	cmd := &cobra.Command{
-		Use:   "run {SCRIPT | -c CODE | - | --json-lines}",
+		Use:   "run [flags] {SCRIPT | -c CODE | - | --json-lines} [-- ARG…]",
 		Short: "Run a Python script behind the walls",
 		Long: `Run a Python script in its own CPython process, behind every wall that the
 policy requires and all others that this host has.
 
 The script finds the value of --context in ` + "`context`" + `. Whatever it assigns to
 ` + "`result`" + ` is its result: any JSON value.
+
+--file gives the script a file, which it finds in its current directory, /work,
+and can import. --artifacts saves what it has written there, however it ends.
+The script chooses the names of those files, and they replace others of the same
+name: name a directory with nothing else in it. What follows -- are the
+arguments of the script, sys.argv[1:].
 
 Standard output and standard error of the script pass through while it runs.
 The variables that -v names follow the output, one a line ("x = 42"); -v result
@@ -64,12 +72,16 @@ With --json-lines the code is 0 when every line was answered, whatever the
 answers are.`,
 		Example: `  cordon run script.py
   cordon run --context '{"a": 41}' -c 'result = context["a"] + 1' --json
+  cordon run --file sales.csv --artifacts out analyse.py -- --year 2024
   cordon run --restricted script.py
   cordon run --tier wasm script.py
   cordon run -t 10s -m 128MiB -v x -v y -c 'x = 42; y = [1, 2, 3]'
   echo 'print(6 * 7)' | cordon run -
   cordon run --json-lines < requests.jsonl`,
-		Args: atMostOneScript("pass arguments with --context"),
+		Args: func(cmd *cobra.Command, args []string) error {
+			source, _ := splitArguments(cmd, args)
+			return atMostOneScript("write its arguments after --, or pass values with --context")(cmd, source)
+		},
 		RunE: cli.Action(func(cmd *cobra.Command, args []string) error {
 			if err := opts.resolve(cmd, args); err != nil {
 				return err
@@ -81,13 +93,29 @@ answers are.`,
 		}),
 	}
 	opts.addTo(cmd)
+	cmd.SetFlagErrorFunc(explainScriptFlag)
 	return cmd
+}
+
+// explainScriptFlag adds to an unknown flag behind the script that it may be the script's.
+func explainScriptFlag(cmd *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	explained := cli.ExplainFlagError(cmd, err)
+	if errors.As(err, &unknown) && cmd.Flags().NArg() > 0 {
+		return run.Errorf(run.Invalid, "%w\nwrite flags of the script after --", explained)
+	}
+	return explained
 }
 
 type runOptions struct {
 	guestOptions
 	sourceOptions
+	fileOptions
 	shownOptions
+
+	arguments   []string // of the script
+	artifacts   []string // patterns
+	artifactsIn string
 
 	context     string
 	contextFile string
@@ -104,6 +132,9 @@ func (o *runOptions) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.SortFlags = false
 	o.sourceOptions.addTo(f, "run")
+	o.fileOptions.addTo(f, "the script")
+	f.StringVar(&o.artifactsIn, "artifacts", "", "the `DIRECTORY` in which the files that the script has written are saved; it is made if it is missing")
+	f.StringArrayVar(&o.artifacts, "artifact", nil, "save only files that match `PATTERN`, like *.png or plots/** (repeatable)")
 	f.StringVar(&o.context, "context", "", "the script's context: `VALUE` is "+cli.ValueForm)
 	f.StringVar(&o.contextFile, "context-file", "", "the same as --context @`FILE`")
 	_ = f.MarkHidden("context-file") // an older name: it exists
@@ -120,7 +151,7 @@ func (o *runOptions) addTo(cmd *cobra.Command) {
 }
 
 // runRun runs one script.
-func runRun(ctx context.Context, opts runOptions) error {
+func runRun(ctx context.Context, opts runOptions) (err error) {
 	req, err := opts.request(os.Stdin)
 	if err != nil {
 		return err
@@ -133,8 +164,14 @@ func runRun(ctx context.Context, opts runOptions) error {
 		return err
 	}
 	how := presentation{
-		name: cmp.Or(req.Script.Name, "<script>"), variables: opts.variables, json: opts.json,
+		name: cmp.Or(req.Script.Name, "<script>"), given: req.Script.Files, variables: opts.variables, json: opts.json,
 		quiet: opts.quiet, verbose: opts.verbose, color: colored(os.Stderr), person: isTerminal(os.Stderr), width: cli.Width(os.Stderr),
+	}
+	if opts.artifactsIn != "" {
+		if how.artifacts, err = openArtifacts(opts.artifactsIn); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, how.artifacts.root.Close()) }()
 	}
 	options := cordon.Options{Policy: p, Tier: opts.first(), Language: opts.language(p)}
 	if opts.saveTo != "" || opts.loadFrom != "" {

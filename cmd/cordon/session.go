@@ -40,9 +40,12 @@ Ctrl-C interrupts the running step, and the session goes on; at the prompt it
 clears the line. Ctrl-D leaves. These commands begin with a colon:
 
 ` + sessionHelp() + `
+Each session starts in /work with the files that --file gives it.
+
 Without a terminal, steps are read from standard input in the same way, and
 nothing else is printed: printf 'x = 1\nx + 1\n' | cordon session prints 2. The
-exit code is that of the last step.
+exit code is that of the last step, or of a command about files that failed after
+it.
 
 With --json, standard output has the Result of each step on a line.
 
@@ -54,6 +57,7 @@ its process ends, the state is lost, and a new session begins.
 ` + exitHelp,
 		Example: `  cordon session
   cordon session -m 1GiB -t 60s --python /opt/data/bin/python
+  cordon session --file sales.csv
   cordon session --json < steps.py`,
 		Args: cli.Arguments(0, 0),
 		RunE: cli.Action(func(cmd *cobra.Command, _ []string) error {
@@ -69,6 +73,7 @@ its process ends, the state is lost, and a new session begins.
 
 type sessionOptions struct {
 	guestOptions
+	fileOptions
 	shownOptions
 }
 
@@ -76,6 +81,7 @@ func (o *sessionOptions) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.SortFlags = false
 	all := tiers.All()
+	o.fileOptions.addTo(f, "the session")
 	able := slices.DeleteFunc(all.For(policy.GuestScript), func(t policy.Tier) bool { return !all.Offers(t, backend.Sessions) })
 	o.guestOptions.addTo(cmd, able, "a step")
 	o.shownOptions.addTo(f)
@@ -97,6 +103,10 @@ func (o *sessionOptions) tierName() policy.Tier {
 }
 
 func runSession(ctx context.Context, opts sessionOptions) (err error) {
+	given, err := opts.given()
+	if err != nil {
+		return err
+	}
 	p, err := opts.Load()
 	if err != nil {
 		return err
@@ -112,7 +122,7 @@ func runSession(ctx context.Context, opts sessionOptions) (err error) {
 	lines, isPerson, closeLines := openLines(ctx, opts.json)
 	defer closeLines()
 	c := &sessionConsole{
-		opts: opts, limits: p.Limits, restricted: opts.restricted || p.Restricts(), runner: runner, lines: lines, person: isPerson,
+		opts: opts, given: given, limits: p.Limits, restricted: opts.restricted || p.Restricts(), runner: runner, lines: lines, person: isPerson,
 		stdout: &tap{ctx: ctx, to: os.Stdout}, stderr: &tap{ctx: ctx, to: os.Stderr},
 		how: presentation{step: true, quiet: opts.quiet, verbose: opts.verbose, color: colored(os.Stderr), width: cli.Width(os.Stderr)},
 	}
@@ -126,6 +136,7 @@ func runSession(ctx context.Context, opts sessionOptions) (err error) {
 // sessionConsole runs the steps that somebody types, or that a program writes.
 type sessionConsole struct {
 	opts       sessionOptions
+	given      []run.File
 	limits     policy.Limits
 	restricted bool
 	runner     *cordon.Runner
@@ -330,14 +341,18 @@ func (c *sessionConsole) reset(ctx context.Context) error {
 	return c.open(ctx)
 }
 
-func (c *sessionConsole) open(ctx context.Context) (err error) {
+func (c *sessionConsole) open(ctx context.Context) error {
 	s, err := c.runner.OpenSession(ctx, run.SessionOptions{
 		Restricted: c.restricted, Trust: policy.Trust(c.opts.trust), Tier: policy.Tier(c.opts.tier),
 	})
-	if err == nil {
-		c.session = s
+	if err != nil {
+		return err
 	}
-	return err
+	if err := putGiven(s, c.given); err != nil {
+		return errors.Join(err, s.Close())
+	}
+	c.session = s
+	return nil
 }
 
 // interruptible returns a context that ^C ends too.

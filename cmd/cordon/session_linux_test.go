@@ -110,6 +110,22 @@ func TestSessionAtATerminal(t *testing.T) {
 		)
 		c.end(0)
 	})
+	t.Run("files", func(t *testing.T) {
+		t.Chdir(t.TempDir())
+		c := openSession(t)
+		c.types(
+			[2]string{"open('a.txt', 'w').write('x')\r", "\r\n1\r\n>>> "},
+			[2]string{":files\r", "\r\na.txt  1B  text/plain\r\n>>> "},
+			[2]string{":get a.txt\r", "\r\ncordon: saved: a.txt (1B)\r\n>>> "},
+			[2]string{":get a.txt\r", "\r\ncordon: a.txt is here already: write :get a.txt PATH\r\n>>> "},
+			[2]string{":rm a.txt\r", "\r\n>>> "},
+			[2]string{"open('a.txt')\r", "\r\ncordon: hint: a.txt is a file of yours: write :put a.txt\r\n>>> "},
+			[2]string{":put a.txt\r", "\r\ncordon: put: a.txt (1B)\r\n>>> "},
+			[2]string{"open('a.txt').read()\r", "\r\n'x'\r\n>>> "},
+			[2]string{"\x04", ""},
+		)
+		c.end(0)
+	})
 	t.Run("pictures are drawn", func(t *testing.T) {
 		c := newConsole(t)
 		cmd := exec.Command("cordon", "session")

@@ -39,8 +39,9 @@ func doSingle(ctx context.Context, options cordon.Options, req run.Request, wind
 	if err != nil {
 		return explainHidden(err, how.hidden)
 	}
-	if errors.Is(context.Cause(ctx), cli.ErrPipe) {
-		return cli.ErrPipe // nobody would read the Result
+	saved := how.artifacts.save(res)
+	if errors.Is(context.Cause(ctx), cli.ErrPipe) { // nobody would read the Result
+		return cmp.Or(saved.show(stderr, how), cli.ErrPipe)
 	}
 	if window.terminal {
 		stderr.open = stdout.open // they are the same stream
@@ -50,7 +51,11 @@ func doSingle(ctx context.Context, options cordon.Options, req run.Request, wind
 		code = commandCode(ctx, res)
 	}
 	err = present(stdout, stderr, res, how)
-	return conclude(code, cmp.Or(err, stdout.err, stderr.err))
+	err = cmp.Or(err, saved.show(stderr, how))
+	if lost := cmp.Or(err, stdout.err, stderr.err); lost != nil || saved.err == nil {
+		return conclude(code, lost)
+	}
+	return saved.err
 }
 
 // conclude returns the exit code of a Result that has been shown, unless output was lost

@@ -14,13 +14,13 @@ import (
 // sourceOptions name the script, in every command that takes one.
 type sourceOptions struct {
 	script string // a path, or "-"
-	file   string // the same, given as -f
+	named  string // the same, given as -f
 	code   string
 }
 
 func (o *sourceOptions) addTo(f *pflag.FlagSet, verb string) {
 	f.StringVarP(&o.code, "code", "c", "", verb+" `CODE`")
-	f.StringVarP(&o.file, "file", "f", "", verb+" the script in `FILE`: another way to name it")
+	f.StringVarP(&o.named, "script", "f", "", verb+" the script in `FILE`: another way to name it")
 }
 
 // atMostOneScript refuses a second script and suggests what to do instead.
@@ -33,6 +33,14 @@ func atMostOneScript(instead string) cobra.PositionalArgs {
 	}
 }
 
+// splitArguments returns the arguments of cordon, and those after -- for the script.
+func splitArguments(cmd *cobra.Command, args []string) (own, script []string) {
+	if dash := cmd.ArgsLenAtDash(); dash >= 0 {
+		return args[:dash], args[dash:]
+	}
+	return args, nil
+}
+
 // resolveSource leaves either script or code set: from the argument, else from a flag,
 // else from the environment.
 func (o *sourceOptions) resolveSource(cmd *cobra.Command, args []string, verb string) error {
@@ -43,14 +51,14 @@ func (o *sourceOptions) resolveSource(cmd *cobra.Command, args []string, verb st
 	switch {
 	case argument && changed("code"):
 		return run.Errorf(run.Invalid, "-c and the script %q exclude each other", o.script)
-	case argument && changed("file"):
+	case argument && changed("script"):
 		return run.Errorf(run.Invalid, "-f and the script %q exclude each other", o.script)
-	case changed("code") && changed("file"):
+	case changed("code") && changed("script"):
 		return run.Errorf(run.Invalid, "-c and -f exclude each other")
 	case argument:
 		o.code = ""
-	case changed("file"), o.file != "" && !changed("code"):
-		o.script, o.code = o.file, ""
+	case changed("script"), o.named != "" && !changed("code"):
+		o.script, o.code = o.named, ""
 	case changed("code"), o.code != "":
 		return nil
 	default:

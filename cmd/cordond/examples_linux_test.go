@@ -38,6 +38,7 @@ var prose = map[string]string{
 	" your program (Go, trusted)": "a drawing", " binary ─▶": "a drawing", " python-wasm.zip ─▶": "a drawing",
 	"control socket": "a drawing", "event: started": "a stream, see TestStream", `"violations": [`: "a part of a Result",
 	`{"type": "urn:cordon:error`: "an answer, see TestBadRequests", "It ran out of memory": "texts, see TestTranscripts",
+	"write_file  {": "calls of an agent, see TestTranscripts", "%%cordon": "a cell of a notebook, see python/tests/test_notebook.py",
 	"Python on tier process": "a terminal, see TestSessionAtATerminal", "[Service]": "a unit", "OTEL_EXPORTER": "an environment", "jail: mount proc": "subjects of commits",
 }
 
@@ -55,6 +56,7 @@ var flagsOnly = map[string]string{
 	"cordon doctor --prove":            "takes minutes; TestContainment",
 	"cordon audit":                     "needs a log; testdata/script/audit_*.txtar",
 	"cordon check":                     "cmd/cordon: TestDocumentedChecks",
+	"cordon run --file":                "cmd/cordon: TestDocumentedFiles",
 	"cordon exec --workspace . -- cat": "names a directory of the reader's",
 }
 
@@ -153,8 +155,8 @@ func checkYAML(t *testing.T, e example) {
 
 // checkPython runs a program; docs/python.md is a doctest of the package's own.
 func checkPython(t *testing.T, e example) {
-	if strings.HasPrefix(e.text, ">>>") || e.file == "docs/language.md" {
-		return // python/tests/test_docs.py; cmd/cordon: TestDocumentedChecks
+	if strings.HasPrefix(e.text, ">>>") || e.file == "docs/language.md" || e.file == "docs/scripts.md" {
+		return // python/tests/test_docs.py; cmd/cordon: TestDocumentedChecks and TestDocumentedFiles
 	}
 	source, err := filepath.Abs("../../python/src")
 	if err != nil {
@@ -337,7 +339,7 @@ func sandboxDir(t *testing.T) string {
 	const plugin, spin = begin + "\x0a\x04\x01\x02\x00\x0b", begin + "\x0a\x09\x01\x07\x00\x03\x40\x0c\x00\x0b\x0b"
 	for name, text := range map[string]string{
 		"Makefile": "test:\n\t@echo ok\n", "examples/score.wasm": string(score), "score.wasm": string(score), "spin.wasm": spin, "plugin.wasm": plugin, "data/x": "x",
-		"state.json": `{"gold": 21}`,
+		"state.json": `{"gold": 21}`, "sales.csv": "year,cents\n",
 	} {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {

@@ -22,6 +22,7 @@ var surgeryAllowed = map[string]string{
 	"internal/mcpclient.parseJSON":                "hujson names itself in each message",
 	"internal/backend/wasm/engine.Engine.compile": "wazero distinguishes an invalid module from a broken cache only by the text",
 	"internal/backend/wasm/engine.FirstLine":      "wazero appends a stack trace of its own code",
+	"cmd/cordon.missingNames":                     "Python's exceptions name a missing file only in their text",
 }
 
 // editing are the functions of strings and bytes that inspect or change a text.

@@ -19,7 +19,7 @@ func (d *Dir) Collect(patterns []string, given []run.File, most policy.Bytes) (a
 	if d == nil || len(patterns) == 0 {
 		return nil, 0
 	}
-	list, err := d.List()
+	list, unfit, err := d.list()
 	for _, info := range list {
 		if !slices.ContainsFunc(patterns, func(pattern string) bool { return run.MatchPattern(pattern, info.Name) }) {
 			continue
@@ -35,6 +35,9 @@ func (d *Dir) Collect(patterns []string, given []run.File, most policy.Bytes) (a
 		most -= policy.Bytes(len(a.Data))
 		artifacts = append(artifacts, a)
 	}
+	if err == nil && unfit > 0 {
+		err = fmt.Errorf("%d names are no text, or have control characters: such files cannot come back", unfit)
+	}
 	if err != nil {
 		artifacts = append(artifacts, run.Artifact{Name: ".", Error: err.Error()})
 	}
@@ -46,7 +49,7 @@ func (d *Dir) artifact(info run.FileInfo, given []run.File, room policy.Bytes) (
 	a = run.Artifact{Name: info.Name, Size: info.Size, Type: info.Type}
 	f, now, err := d.open(info.Name)
 	if err != nil {
-		a.Error = explain(info.Name, err).Error()
+		a.Error = reason(err)
 		return a, false
 	}
 	defer f.Close()
@@ -59,11 +62,16 @@ func (d *Dir) artifact(info run.FileInfo, given []run.File, room policy.Bytes) (
 	// A session may write to it meanwhile.
 	a.Data, err = io.ReadAll(io.LimitReader(f, int64(a.Size)))
 	if err != nil {
-		a.Data, a.Error = nil, explain(info.Name, err).Error()
+		a.Data, a.Error = nil, reason(err)
 		return a, false
 	}
 	a.Size = policy.Bytes(len(a.Data))
 	sum := sha256.Sum256(a.Data)
 	a.Hash = hex.EncodeToString(sum[:])
 	return a, slices.ContainsFunc(given, func(g run.File) bool { return g.Name == a.Name && bytes.Equal(g.Data, a.Data) })
+}
+
+func reason(err error) string {
+	_, why := cause(err)
+	return why.Error()
 }

@@ -165,10 +165,16 @@ func (d *Dir) Remove(name string) error {
 	}))
 }
 
-// List lists everything that is not a directory, by name. It is incomplete, with an error of
-// class run.Invalid, if there are more than MaxListed names.
+// List lists everything that is not a directory, by name, except names that nobody could ask for:
+// those with control characters, for example. It is incomplete, with an error of class
+// run.Invalid, if there are more than MaxListed names.
 func (d *Dir) List() ([]run.FileInfo, error) {
-	var list []run.FileInfo
+	list, _, err := d.list()
+	return list, err
+}
+
+// list also counts the names that nobody could ask for.
+func (d *Dir) list() (list []run.FileInfo, unfit int, err error) {
 	seen := 0
 	waiting := []string{"."}
 	for len(waiting) > 0 {
@@ -176,18 +182,18 @@ func (d *Dir) List() ([]run.FileInfo, error) {
 		waiting = waiting[:len(waiting)-1]
 		entries, err := d.entries(directory, MaxListed-seen+1)
 		if err != nil && directory == "." {
-			return nil, explain("/work", err)
+			return nil, 0, explain("/work", err)
 		}
 		// The guest may have removed any other directory, or taken away the right to read it.
 		for _, entry := range entries {
 			if seen++; seen > MaxListed {
 				sortByName(list)
-				return list, run.Errorf(run.Invalid, "/work has more than %d files and directories: the rest cannot be listed", MaxListed)
+				return list, unfit, run.Errorf(run.Invalid, "/work has more than %d files and directories: the rest cannot be listed", MaxListed)
 			}
 			name := path.Join(directory, entry.Name())
 			switch {
 			case run.CheckFileName(name) != nil:
-				// Nobody could ask for it.
+				unfit++
 			case entry.IsDir():
 				waiting = append(waiting, name)
 			default:
@@ -196,7 +202,7 @@ func (d *Dir) List() ([]run.FileInfo, error) {
 		}
 	}
 	sortByName(list)
-	return list, nil
+	return list, unfit, nil
 }
 
 func sortByName(list []run.FileInfo) {
@@ -239,32 +245,42 @@ func describe(name string, stat fs.FileInfo) run.FileInfo {
 
 // explain words an error of the host's file system for the caller, who knows /work only.
 func explain(name string, err error) error {
-	switch {
-	case err == nil:
+	if err == nil {
 		return nil
-	case errors.Is(err, fs.ErrNotExist):
-		return run.Errorf(run.Unknown, "%s: there is no such file in /work", name)
-	case errors.Is(err, syscall.ENOSPC):
-		return run.Errorf(run.Invalid, "%s: there is no room left in /work: remove files, or ask for a larger limits.scratch", name)
-	case errors.Is(err, os.ErrClosed):
-		return run.Errorf(run.Gone, "%s: the session is closed", name)
 	}
-	for _, own := range []error{errNoFile, errDirectory, errLink, errSpecial} {
-		if errors.Is(err, own) {
-			return run.Errorf(run.Invalid, "%s: %w", name, own)
-		}
+	class, why := cause(err)
+	if class == "" {
+		return fmt.Errorf("%s: %w", name, why)
 	}
+	return run.Errorf(class, "%s: %w", name, why)
+}
+
+var (
+	errMissing = errors.New("there is no such file in /work")
+	errFull    = errors.New("there is no room left in /work: remove files, or ask for a larger limits.scratch")
+	errClosed  = errors.New("the session is closed")
+)
+
+// cause returns the class of an error and its words without the name, which the caller knows. It
+// has no class if it is not about the file.
+func cause(err error) (run.Class, error) {
 	var inner *fs.PathError
 	var link *os.LinkError
 	switch {
-	case errors.As(err, &inner):
-		err = inner.Err // without the path of a temporary file
-	case errors.As(err, &link):
-		err = link.Err
-	default:
-		return fmt.Errorf("%s: %w", name, err)
-	}
+	case errors.Is(err, fs.ErrNotExist):
+		return run.Unknown, errMissing
+	case errors.Is(err, syscall.ENOSPC):
+		return run.Invalid, errFull
+	case errors.Is(err, os.ErrClosed):
+		return run.Gone, errClosed
+	case slices.Contains([]error{errNoFile, errDirectory, errLink, errSpecial}, err):
+		return run.Invalid, err
 	// What the guest has at this name does not allow it: a directory instead of a file, a link
-	// that leads out, a right that is missing.
-	return run.Errorf(run.Invalid, "%s: %w", name, err)
+	// that leads out, a right that is missing. The path can be that of a temporary file.
+	case errors.As(err, &inner):
+		return run.Invalid, inner.Err
+	case errors.As(err, &link):
+		return run.Invalid, link.Err
+	}
+	return "", err
 }

@@ -11,7 +11,7 @@ import (
 // Seeds of the project promise t, m, o, v and f.
 var letters = map[string]string{
 	"c": "code",
-	"f": "file",
+	"f": "script",
 	"F": "follow", // as in tail -F: across rotations
 	"h": "help",
 	"m": "memory",
