@@ -106,11 +106,11 @@ func TestWork(t *testing.T) {
 		granted []Mount
 		words   string
 	}{
-		"nothing granted":    {},
-		"a file in /tmp":     {granted: []Mount{{Path: "/tmp/other/f", Kind: BindFile}}},
-		"a file in /work":    {granted: []Mount{{Path: "/work/f", Kind: BindFile}}},
-		"/tmp/work":          {[]Mount{{Path: "/tmp/work", Kind: BindDir}}, "below /tmp/work"},
-		"below /tmp/work":    {[]Mount{{Path: "/tmp/work/f", Kind: BindFile}}, "below /tmp/work"},
+		"nothing granted": {},
+		"a file in /tmp":  {granted: []Mount{{Path: "/tmp/other/f", Kind: BindFile}}},
+		"a file in /work": {granted: []Mount{{Path: "/work/f", Kind: BindFile}}},
+		"/tmp/work":       {[]Mount{{Path: "/tmp/work", Kind: BindDir}}, "below /tmp/work"},
+		"below /tmp/work": {[]Mount{{Path: "/tmp/work/f", Kind: BindFile}}, "below /tmp/work"},
 	} {
 		root := append(test.granted, Mount{Path: Scratch, Kind: EmptyDir}, Mount{Path: Work, Kind: Symlink, Target: Scratch + "/" + WorkName})
 		err := Plan{Root: Arrange(root)}.Work()
