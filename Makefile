@@ -18,6 +18,7 @@
 #   CORDON_TEST_SUITE      the directory of CPython's own tests, lib/python3.N/test
 #   CORDON_TEST_NODE       the directory with MCP clients and a validator for Node.js
 #   CORDON_TEST_WINE       the directory with Wine's Windows
+#   CORDON_TEST_MCP        a virtual environment with the MCP client of Python, and matplotlib
 #   CORDON_TEST_AGENTS     the directory with agents (scripts/setup agents)
 #   CORDON_TEST_EXTRAS     none: skip the tests that need an extra, as make test does;
 #                          all: fail if an extra is missing, as make test-all does;

@@ -5,7 +5,7 @@
 // The tests read these environment variables:
 //
 //	CORDON_TEST_PYTEST       a virtual environment with pytest, cloudpickle and mypy
-//	CORDON_TEST_FRAMEWORKS   one with pytest and the frameworks of the adapters
+//	CORDON_TEST_FRAMEWORKS   one with pytest, IPython and the frameworks of the adapters
 //	CORDON_TEST_PYTHONS      a colon-separated list of interpreters, instead of those on
 //	                         PATH and of pyenv
 //	CORDON_TEST_LONG=1       test every CPython

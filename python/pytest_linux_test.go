@@ -73,7 +73,7 @@ func TestPackage(t *testing.T) {
 	hosttest.Slow(t, "it starts a thousand threads that the race detector does not see")
 	t.Parallel()
 	venv := environment(t, "CORDON_TEST_PYTEST")
-	pytest(t, filepath.Join(venv, "bin", "python"), "", "--ignore=tests/test_install.py", "--ignore=tests/test_adapters.py", "--ignore=src/cordon/adapters")
+	pytest(t, filepath.Join(venv, "bin", "python"), "", "--ignore=tests/test_install.py", "--ignore=tests/test_adapters.py", "--ignore=tests/test_magic.py", "--ignore=src/cordon/adapters")
 	types := exec.CommandContext(t.Context(), filepath.Join(venv, "bin", "mypy"))
 	if out, err := types.CombinedOutput(); err != nil {
 		t.Errorf("mypy: %v\n%s", err, out)
@@ -97,7 +97,7 @@ func TestOtherPythons(t *testing.T) {
 	for _, p := range pythons(t) {
 		t.Run(p.String(), func(t *testing.T) {
 			t.Parallel()
-			pytest(t, p.Path, packages, "-m", "not load", "--ignore=tests/test_install.py", "--ignore=tests/test_adapters.py", "--ignore=src/cordon/adapters")
+			pytest(t, p.Path, packages, "-m", "not load", "--ignore=tests/test_install.py", "--ignore=tests/test_adapters.py", "--ignore=tests/test_magic.py", "--ignore=src/cordon/adapters")
 		})
 	}
 }
@@ -131,12 +131,12 @@ func TestInstall(t *testing.T) {
 	pytest(t, filepath.Join(environment(t, "CORDON_TEST_PYTEST"), "bin", "python"), "", "tests/test_install.py")
 }
 
-// TestAdapters tests the adapters with the real frameworks.
+// TestAdapters tests the adapters with the real frameworks, and the magic with IPython.
 func TestAdapters(t *testing.T) {
 	hosttest.Slow(t, "it tests other projects' packages")
 	t.Parallel()
 	python := filepath.Join(hosttest.NeedsExtra(t, hosttest.Frameworks), "bin", "python")
-	pytest(t, python, "", "tests/test_adapters.py", "src/cordon/adapters")
+	pytest(t, python, "", "tests/test_adapters.py", "tests/test_magic.py", "src/cordon/adapters")
 }
 
 // pythons returns the oldest and the newest CPython apart from that of the environment; in

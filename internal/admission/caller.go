@@ -16,9 +16,9 @@ type Caller struct {
 	// Patience is how long a request waits at most; zero means as long as its context
 	// lasts.
 	Patience time.Duration
-	// Begins is called when a request gets its turn, in the goroutine of the request. It
-	// may be nil.
-	Begins func()
+	// Waits is called when a request is accepted and has to wait, and Begins when it gets its
+	// turn, in the goroutine of the request. They may be nil.
+	Waits, Begins func()
 }
 
 // DefaultPatience is shorter than the usual timeouts of clients and proxies.

@@ -119,6 +119,9 @@ func (l *Line) enter(ctx context.Context, bound *Bound) (Turn, error) {
 		return Turn{}, err
 	}
 	if w != nil {
+		if who.Waits != nil {
+			who.Waits()
+		}
 		if err := l.wait(ctx, w, who.Patience); err != nil {
 			return Turn{}, err
 		}

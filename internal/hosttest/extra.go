@@ -21,6 +21,7 @@ const (
 	Node            Extra = "Node.js"                               // the program, where guests find it
 	NPM             Extra = "npm"                                   // likewise
 	NodeClients     Extra = "the MCP clients and validator of Node" // the directory
+	PythonClient    Extra = "the MCP client of Python"              // the virtual environment, which has matplotlib
 	Frameworks      Extra = "the agent frameworks"                  // the virtual environment
 	Wine            Extra = "Wine"                                  // the directory of the prefix
 	Groff           Extra = "groff"                                 // the program
@@ -49,6 +50,8 @@ func (e Extra) find() string {
 		return inCache("bin", "apidiff")
 	case NodeClients:
 		return os.Getenv("CORDON_TEST_NODE")
+	case PythonClient:
+		return os.Getenv("CORDON_TEST_MCP")
 	case Frameworks:
 		return os.Getenv("CORDON_TEST_FRAMEWORKS")
 	case Wine:

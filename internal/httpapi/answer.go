@@ -46,15 +46,19 @@ func (a *api) send(w http.ResponseWriter, status int, kind string, body []byte) 
 	}
 }
 
-// sendResult is send for a Result, which can be large: it encodes while it writes.
-func (a *api) sendResult(w http.ResponseWriter, r *http.Request, result run.Result) {
-	var size counter
+// sendResult is send for a Result, which can be large: it encodes while it writes. before and
+// after are what the answer has around it.
+func (a *api) sendResult(w http.ResponseWriter, r *http.Request, before []byte, result run.Result, after string) {
+	size := counter(len(before) + len(after))
 	if err := jsonform.Encode(&size, result); err != nil {
 		a.fail(w, r, run.Wrap(run.Internal, err))
 		return
 	}
 	out := bufio.NewWriterSize(a.head(w, http.StatusOK, jsonType, int64(size)), pieceSize)
-	if err := errors.Join(jsonform.Encode(out, result), out.Flush()); err != nil {
+	_, err := out.Write(before)
+	err = errors.Join(err, jsonform.Encode(out, result))
+	_, ended := out.WriteString(after)
+	if err := errors.Join(err, ended, out.Flush()); err != nil {
 		a.Logger.Debug("cannot send an answer", "error", err)
 	}
 }

@@ -64,6 +64,13 @@ func (e endpoint) operation(schemas huma.Registry) *huma.Operation {
 			Schema:      &huma.Schema{Type: huma.TypeString, Pattern: "^[ -~]+$", MinLength: new(1), MaxLength: new(maxKey)},
 		})
 	}
+	if e.async {
+		op.Parameters = append(op.Parameters, preferParameter("respond-async answers with 202 as soon as the run is accepted. respond-async, wait=10 waits up to 10 seconds, at most 60, and answers as usual if the run is done by then."))
+		op.Responses[strconv.Itoa(http.StatusAccepted)] = e.accepted(schemas)
+	}
+	if e.waits != "" {
+		op.Parameters = append(op.Parameters, preferParameter(e.waits+"."))
+	}
 	if e.body != nil {
 		op.RequestBody = &huma.RequestBody{Required: true, Content: content(schemas, jsonType, e.body)}
 	}
@@ -90,6 +97,10 @@ func (e endpoint) operation(schemas huma.Registry) *huma.Operation {
 	return op
 }
 
+func preferParameter(words string) *huma.Param {
+	return &huma.Param{Name: preferHeader, In: "header", Description: words, Schema: &huma.Schema{Type: huma.TypeString}}
+}
+
 // documented is the path in the document, which has no form for a name with slashes.
 func (e endpoint) documented() string { return strings.Replace(e.path, namePart, "{name}", 1) }
 
@@ -113,6 +124,14 @@ func (e endpoint) success(schemas huma.Registry) *huma.Response {
 	if e.status == http.StatusCreated && e.method == http.MethodPost {
 		r.Headers["Location"] = header("Where the new one is")
 	}
+	return r
+}
+
+// accepted is the answer about an asynchronous run.
+func (e endpoint) accepted(schemas huma.Registry) *huma.Response {
+	r := e.success(schemas)
+	r.Description, r.Content = "The run is accepted, and goes on without its client", content(schemas, jsonType, reflect.TypeFor[RunInfo]())
+	r.Headers["Location"], r.Headers[appliedHeader] = header("Where the run is"), header(respondAsync)
 	return r
 }
 

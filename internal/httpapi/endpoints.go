@@ -39,6 +39,8 @@ type endpoint struct {
 	kind   string // of the answer, if it is not JSON
 	keys   bool   // takes an Idempotency-Key
 	events bool   // can be a stream
+	async  bool   // runs asynchronously if that is preferred
+	waits  string // takes a preference to wait, with this meaning
 	wrong  []int  // statuses of its problems, in addition to those of all endpoints
 }
 
@@ -50,6 +52,11 @@ type Findings struct {
 // Opened is the answer to a request that opens a hook.
 type Opened struct {
 	ID string `json:"id"`
+}
+
+// RunList has the asynchronous runs of a caller.
+type RunList struct {
+	Runs []RunInfo `json:"runs"`
 }
 
 // OpenedSession is the answer to a request that opens a session.
@@ -81,7 +88,7 @@ type Health struct {
 // The statuses of problems with bodies and ids, and of those that the service reports.
 var (
 	wrongBodies = []int{http.StatusBadRequest, http.StatusNotAcceptable, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}
-	wrongIDs    = []int{http.StatusNotFound, http.StatusGone} // of sessions
+	wrongIDs    = []int{http.StatusNotFound, http.StatusGone} // of runs and sessions
 	wrongFiles  = []int{http.StatusBadRequest, http.StatusInternalServerError, http.StatusNotImplemented}
 	wrongTurns  = []int{http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusNotImplemented, http.StatusServiceUnavailable}
 )
@@ -92,10 +99,31 @@ var endpoints = []endpoint{
 		method: http.MethodPost, path: "/v1/runs", name: "run", summary: "Run a script or a command",
 		words: "The answer is the Result of the guest, also of one that failed: then its status is \"error\", and the HTTP status is 200 all the same. " +
 			"With Accept: text/event-stream, the answer is a stream of events while it runs: started, stdout, stderr, progress (each second), and result or error as the last one. " +
-			"A client that goes away ends its run.",
+			"A client that goes away ends its run. " +
+			"With Prefer: respond-async, the answer is 202 as soon as the run has its turn or waits for it, and the run goes on without its client: /v1/runs/{id} has its Result.",
 		serve: func(a *api) handler { return a.run },
 		body:  reflect.TypeFor[jsonform.Request](), answer: reflect.TypeFor[run.Result](), status: http.StatusOK,
-		keys: true, events: true, wrong: slices.Concat(wrongTurns, wrongBodies),
+		keys: true, events: true, async: true, wrong: slices.Concat(wrongTurns, wrongBodies),
+	},
+	{
+		method: http.MethodGet, path: "/v1/runs", name: "runs", summary: "List the asynchronous runs",
+		words:  "Those of the caller that were started with Prefer: respond-async and are not forgotten, the oldest first, without their Results.",
+		serve:  func(a *api) handler { return a.runs },
+		answer: reflect.TypeFor[RunList](), status: http.StatusOK,
+		wrong: []int{http.StatusNotAcceptable},
+	},
+	{
+		method: http.MethodGet, path: "/v1/runs/{id}", name: "describeRun", summary: "Describe an asynchronous run",
+		words: "A run that is done has its Result, or a problem if cordon failed, for 10 minutes. After that, it is answered with 410 and the reason.",
+		serve: func(a *api) handler { return a.describeRun }, waits: "wait=10 waits up to 10 seconds, at most 60, until the run is done",
+		answer: reflect.TypeFor[RunInfo](), status: http.StatusOK,
+		wrong: slices.Concat(wrongIDs, []int{http.StatusNotAcceptable, http.StatusTooManyRequests}),
+	},
+	{
+		method: http.MethodDelete, path: "/v1/runs/{id}", name: "cancelRun", summary: "Cancel an asynchronous run, or forget it",
+		words: "A run that is queued or running is canceled: it is soon done, and its Result has the outcome canceled. A run that is done is forgotten.",
+		serve: func(a *api) handler { return a.cancelRun }, status: http.StatusNoContent,
+		wrong: wrongIDs,
 	},
 	{
 		method: http.MethodPost, path: "/v1/checks", name: "check", summary: "Judge a script by the language rules",

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cordon-sandbox/cordon/internal/kept"
 	"github.com/cordon-sandbox/cordon/internal/service"
 	"github.com/cordon-sandbox/cordon/internal/token"
 	"github.com/cordon-sandbox/cordon/run"
@@ -61,7 +62,7 @@ const bodiesAtOnce = 16
 type api struct {
 	Options
 	bodies budget
-	keys   *keyStore
+	keys   *kept.Store[*keyed]
 
 	document, page []byte
 }
@@ -82,7 +83,7 @@ func build(o Options) (*api, http.Handler, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	a := &api{Options: o, bodies: budget{most: bodiesAtOnce * o.MaxBody}, keys: newKeyStore()}
+	a := &api{Options: o, bodies: budget{most: bodiesAtOnce * o.MaxBody}, keys: kept.NewStore(keptAnswers)}
 	document := newDocument(o.Version)
 	var err error
 	if a.document, err = encode(document); err != nil {

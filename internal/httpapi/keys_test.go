@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"net/http"
@@ -10,7 +9,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/cordon-sandbox/cordon/internal/service"
@@ -130,57 +128,4 @@ func TestKeyWaitersMayLeave(t *testing.T) {
 	if a := <-first; a.status != http.StatusOK {
 		t.Errorf("%d: %s", a.status, a.body)
 	}
-}
-
-func TestKeyStoreForgets(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newKeyStore()
-		s.most, s.mostBytes = 4, 10_000
-		put := func(caller, key string, size int) {
-			t.Helper()
-			k, first := s.begin(caller, key, [sha256.Size]byte{})
-			if !first {
-				t.Fatalf("%s of %s is there", key, caller)
-			}
-			s.end(caller, k, kept{Answer: service.Answer{Result: run.Result{Value: make([]byte, size)}}}, true)
-		}
-		has := func(caller, key string) bool {
-			k, first := s.begin(caller, key, [sha256.Size]byte{})
-			if first {
-				s.end(caller, k, kept{}, false)
-			}
-			return !first
-		}
-		put("alice", "a", 10)
-		for i := range 10 {
-			put("mallory", fmt.Sprint(i), 1000)
-		}
-		if !has("alice", "a") {
-			t.Error("mallory's flood evicted alice's key")
-		}
-		if has("mallory", "0") || !has("mallory", "9") || s.count != 4 {
-			t.Errorf("%d are kept", s.count)
-		}
-		put("bob", "large", 7000)
-		if s.bytes > s.mostBytes || !has("alice", "a") {
-			t.Errorf("%d bytes are kept", s.bytes)
-		}
-		put("bob", "too large", 20_000)
-		if has("bob", "too large") || !has("alice", "a") {
-			t.Error("an answer above the bound evicted others")
-		}
-		<-time.After(keptFor - time.Second)
-		if !has("alice", "a") {
-			t.Error("forgotten too early")
-		}
-		<-time.After(time.Second)
-		if has("alice", "a") {
-			t.Error("kept for too long")
-		}
-		has("bob", "x")
-		has("mallory", "x")
-		if s.count != 0 || s.bytes != 0 || len(s.callers) != 0 {
-			t.Errorf("left: %d of %d bytes, %d callers", s.count, s.bytes, len(s.callers))
-		}
-	})
 }

@@ -265,6 +265,56 @@ func TestRealSessions(t *testing.T) {
 	}
 }
 
+func TestRealAsynchronousRuns(t *testing.T) {
+	recorder := make(runRecorder, 10)
+	d := openReal(t, cordon.Options{Concurrent: 1}, func(so *service.Options, _ *Options) { so.Observers = []observe.Observer{recorder} })
+	if a := d.ask(http.MethodPost, "/v1/runs", `{"script": "pass", "limits": {"wall_time": "10h"}}`, async); a.status != http.StatusBadRequest || !strings.Contains(d.problem(a).Detail, "maximum") {
+		t.Errorf("above the maximum: %d %s", a.status, a.body)
+	}
+	if r := <-recorder; run.ClassOf(r.Err) != run.Invalid {
+		t.Errorf("the audit log would have %+v", r)
+	}
+	running := d.start(`{"script": "while True: pass", "limits": {"wall_time": "20s"}}`)
+	canceled, next := d.start(`{"script": "pass"}`), d.start(`{"id": "r1", "script": "print('hi')\nresult = context['a'] + 1", "context": {"a": 41}}`)
+	if got := d.find(next); got.State != "queued" {
+		t.Errorf("%+v", got)
+	}
+	for _, at := range []string{canceled, running} {
+		if a := d.ask(http.MethodDelete, at, ""); a.status != http.StatusNoContent {
+			t.Errorf("%d %s", a.status, a.body)
+		}
+		if got := d.find(at, waiting); got.Outcome != run.Canceled || d.result(answer{status: http.StatusOK, body: got.Result}).Outcome != run.Canceled {
+			t.Errorf("%+v", got)
+		}
+	}
+	got := d.find(next, waiting)
+	if result := d.result(answer{status: http.StatusOK, body: got.Result}); got.State != "done" || string(result.Value) != "42" || result.Stdout != "hi\n" || result.ID != "r1" {
+		t.Errorf("%+v", got)
+	}
+	for _, want := range []struct {
+		at      string
+		outcome run.Outcome
+	}{{canceled, ""}, {running, run.Canceled}, {next, run.Succeeded}} {
+		if r := <-recorder; "/v1/runs/"+r.ID != want.at || r.Result.Outcome != want.outcome || r.Caller != "local" || r.Frontend != observe.HTTP {
+			t.Errorf("the audit log would have %+v, want %+v", r, want)
+		}
+	}
+}
+
+// Asynchronous runs finish while the service drains, and a client that waits gets the Result.
+func TestDrainOfAsynchronousRuns(t *testing.T) {
+	d := openReal(t, cordon.Options{}, nil)
+	at := d.start(`{"script": "import time\ntime.sleep(1)\nresult = 1"}`)
+	waited := make(chan answer, 1)
+	go func() { waited <- d.ask(http.MethodGet, at, "", waiting) }()
+	if err := d.service.Drain(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if got := decoded[asyncRun](d, <-waited, http.StatusOK); got.Outcome != run.Succeeded {
+		t.Errorf("%+v", got)
+	}
+}
+
 // Runs under way finish; new requests are refused.
 func TestDrain(t *testing.T) {
 	d := openReal(t, cordon.Options{}, nil)

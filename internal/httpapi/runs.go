@@ -14,6 +14,9 @@ import (
 
 // run answers POST /v1/runs.
 func (a *api) run(w http.ResponseWriter, r *http.Request) error {
+	if p := preferencesOf(r); p.async {
+		return a.start(w, r, p)
+	}
 	return a.runBody(w, r, func(ctx context.Context, req run.Request) (service.Answer, error) {
 		return a.Service.Run(ctx, who(ctx), observe.HTTP, req)
 	})
@@ -48,21 +51,21 @@ func (a *api) runBody(w http.ResponseWriter, r *http.Request, do func(context.Co
 // answer sends the Result of a run, or that of an earlier run with the same key. It calls
 // done, which releases the body, before it sends.
 func (a *api) answer(w http.ResponseWriter, r *http.Request, body []byte, done func(), do func(context.Context) (service.Answer, error)) error {
-	once := func() (kept, error) {
+	once := func(func(error)) (given, error) {
 		id := rand.Text()
 		w.Header().Set(runIDHeader, id)
 		answer, err := do(service.Follow(r.Context(), id, nil))
 		// Do not keep a canceled run: the next request with this key runs.
-		return kept{Answer: answer, runID: id, discard: answer.Outcome == run.Canceled}, err
+		return given{Answer: answer, runID: id, discard: answer.Outcome == run.Canceled}, err
 	}
-	given, err := a.byKey(w, r, body, once)
+	given, err := a.byKey(w, r, "", body, once)
 	if err != nil {
 		return err
 	}
 	done()
 	defer given.Sent()
 	w.Header().Set(runIDHeader, given.runID)
-	a.sendResult(w, r, given.Result)
+	a.sendResult(w, r, nil, given.Result, "")
 	return nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/cordon-sandbox/cordon/internal/plainjson"
+	"github.com/cordon-sandbox/cordon/internal/service"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -31,6 +32,7 @@ var typeSchemas = map[reflect.Type]huma.Schema{
 	reflect.TypeFor[run.Outcome]():            oneOf(run.Outcomes()),
 	reflect.TypeFor[run.ErrorType]():          oneOf(errorTypes()),
 	reflect.TypeFor[run.Class]():              oneOf(run.Classes()),
+	reflect.TypeFor[service.RunState]():       oneOf(service.RunStates()),
 	reflect.TypeFor[run.FileKind]():           oneOf([]run.FileKind{run.FileLink, run.FileSpecial}),
 }
 
@@ -110,13 +112,13 @@ func completeSchemas(schemas huma.Registry) {
 			schema.Properties["v"] = &huma.Schema{Type: huma.TypeInteger, Description: words["Result.v"], Enum: []any{run.Version}}
 			schema.Required = append([]string{"v"}, schema.Required...)
 		}
-		for i := range of.NumField() {
-			property, _, _ := strings.Cut(of.Field(i).Tag.Get("json"), ",")
+		for _, f := range reflect.VisibleFields(of) {
+			property, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 			field := schema.Properties[property]
 			if field == nil {
 				continue
 			}
-			applyType(field, of.Field(i).Type)
+			applyType(field, f.Type)
 			path := name + "." + property
 			field.Description = words[path]
 			if of == reflect.TypeFor[run.Usage]() {

@@ -160,6 +160,20 @@ var words = map[string]string{
 	"HookSpec.limits":  "The limits of one call.",
 	"HookSpec.workers": "How many calls may run at once; by default twice the number of cores.",
 
+	"RunInfo":          "An asynchronous run, which goes on without its client.",
+	"RunInfo.run":      "Its id, also in the audit log.",
+	"RunInfo.id":       "The id that the request has, if any.",
+	"RunInfo.state":    "queued while it waits for its turn, then running, then done.",
+	"RunInfo.accepted": "When it was accepted.",
+	"RunInfo.began":    "When it got its turn; missing if it has had none.",
+	"RunInfo.ended":    "When it was done; missing before.",
+	"RunInfo.outcome":  "How it ended, from its Result; missing before, and if there is a problem.",
+	"RunInfo.problem":  "Why a run that is done has no Result.",
+	"RunInfo.result":   "The Result of a run that is done. A list has none.",
+
+	"RunList":      "The asynchronous runs of the caller.",
+	"RunList.runs": "The oldest first: those that are not done, and those whose Results are kept.",
+
 	"Opened":    "A hook that can be called.",
 	"Opened.id": "The id with which to call it.",
 

@@ -35,5 +35,9 @@
 // The content of a file that is written is in "text", in "base64", or in the file of this
 // machine that "path" names. A file that is read has at most run.MaxPayload.
 //
+// The global variables of a session are listed when the steps before have ended:
+//
+//	{"id": "m", "variable_list": "s1"}  →  {"v": 1, "id": "m", "status": "ok", "variables": [{"name": "x", "type": "int", "bytes": 28, "text": "1"}]}
+//
 // A line that gives no Result is answered with a [Failure].
 package jsonlines

@@ -20,9 +20,10 @@ type order struct {
 	Step      json.RawMessage `json:"step,omitempty"`
 	Interrupt string          `json:"interrupt,omitempty"` // the id of a session
 	fileOrders
-	Close  string `json:"close,omitempty"`  // the id of a hook or session
-	Cancel string `json:"cancel,omitempty"` // the id of a line
-	Brief  bool   `json:"brief,omitempty"`  // leave usage, traffic, modules and enforcement out of the answer
+	VariableList string `json:"variable_list,omitempty"` // the id of a session
+	Close        string `json:"close,omitempty"`         // the id of a hook or session
+	Cancel       string `json:"cancel,omitempty"`        // the id of a line
+	Brief        bool   `json:"brief,omitempty"`         // leave usage, traffic, modules and enforcement out of the answer
 
 	step *step // parsed; nil for other orders
 }
@@ -41,14 +42,14 @@ func parseOrder(text []byte) (order, error) {
 	asked := 0
 	for _, is := range []bool{
 		o.isRun(), o.Check != nil, o.Hook != nil, o.Call != nil, o.Session != nil, o.Step != nil, o.Interrupt != "", o.Close != "", o.Cancel != "",
-		o.FileList != "", o.FileRead != nil, o.FileWrite != nil, o.FileRemove != nil,
+		o.FileList != "", o.FileRead != nil, o.FileWrite != nil, o.FileRemove != nil, o.VariableList != "",
 	} {
 		if is {
 			asked++
 		}
 	}
 	if asked > 1 {
-		return order{}, run.Errorf(run.Invalid, "request: a line asks for one thing: a run (script or command), check, hook, call, session, step, interrupt, file_list, file_read, file_write, file_remove, close or cancel")
+		return order{}, run.Errorf(run.Invalid, "request: a line asks for one thing: a run (script or command), check, hook, call, session, step, interrupt, file_list, file_read, file_write, file_remove, variable_list, close or cancel")
 	}
 	switch {
 	case o.isFiles():
@@ -57,6 +58,8 @@ func parseOrder(text []byte) (order, error) {
 		return order{}, wrongField("now", "is for the orders of files: other lines wait for their turn")
 	case o.Session != nil:
 		return o, o.standsAlone("session", "write them inside")
+	case o.VariableList != "":
+		return o, o.standsAlone("variable_list", "leave them out")
 	case o.Step != nil:
 		if err := o.standsAlone("step", "write them inside"); err != nil {
 			return order{}, err
@@ -126,6 +129,8 @@ func (s *server) try(ctx context.Context, o order) (any, error) {
 		return s.runStep(ctx, o)
 	case o.isFiles():
 		return s.inFiles(o)
+	case o.VariableList != "":
+		return s.listVariables(ctx, o)
 	case o.Close != "":
 		return openAnswer{ID: o.ID, Status: run.StatusOK}, s.close(o.Close)
 	}

@@ -247,6 +247,8 @@ func (s *server) hold(answer any) (release func()) {
 		return s.reserve(jsonform.Size(a))
 	case fileAnswer:
 		return a.release
+	case variables:
+		return s.reserve(int64(len(a.Variables)) * variableSize)
 	}
 	return func() {} // a few words
 }

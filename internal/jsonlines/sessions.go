@@ -29,6 +29,7 @@ var (
 type Session interface {
 	Run(ctx context.Context, req run.Request) (run.Result, error)
 	Files() (run.Files, error)
+	Variables(ctx context.Context) (list []run.Variable, omitted int, err error)
 	Close() error
 }
 
@@ -87,6 +88,8 @@ func (o *order) session() string {
 	case o.isFiles() && !o.Now:
 		_, id := o.which()
 		return id
+	case o.VariableList != "":
+		return o.VariableList
 	case isSession(o.Close):
 		return o.Close
 	}
@@ -198,6 +201,30 @@ func (s *server) runStep(ctx context.Context, o order) (any, error) {
 		s.sessions.End(one, err.Error())
 	}
 	return result, err
+}
+
+// variableSize is about the most that a variable has in an answer.
+const variableSize = 1 << 10
+
+// variables is the answer with those of a session.
+type variables struct {
+	ID        string         `json:"id"`
+	Status    run.Status     `json:"status"`
+	Variables []run.Variable `json:"variables"`
+	Omitted   int            `json:"omitted,omitempty"`
+}
+
+func (s *server) listVariables(ctx context.Context, o order) (any, error) {
+	one, err := s.sessions.Use(owner, o.VariableList)
+	if err != nil {
+		return nil, err
+	}
+	defer s.sessions.Done(one)
+	list, omitted, err := one.Held.Variables(ctx)
+	if run.ClassOf(err) == run.Gone {
+		s.sessions.End(one, err.Error())
+	}
+	return variables{o.ID, run.StatusOK, append([]run.Variable{}, list...), omitted}, err
 }
 
 // close closes a hook or a session. Its steps were canceled when the line was read.

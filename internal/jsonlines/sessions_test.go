@@ -18,10 +18,12 @@ import (
 
 // fakeSession runs its steps with a function.
 type fakeSession struct {
-	step   func(ctx context.Context, req run.Request) (run.Result, error)
-	files  run.Files
-	steps  atomic.Int64
-	closed atomic.Int64
+	step  func(ctx context.Context, req run.Request) (run.Result, error)
+	files run.Files
+	// variables lists them.
+	variables func(ctx context.Context) ([]run.Variable, int, error)
+	steps     atomic.Int64
+	closed    atomic.Int64
 }
 
 func (f *fakeSession) Run(ctx context.Context, req run.Request) (run.Result, error) {
@@ -33,6 +35,10 @@ func (f *fakeSession) Files() (run.Files, error) {
 		return nil, run.Errorf(run.Unsupported, "it has no files")
 	}
 	return f.files, nil
+}
+
+func (f *fakeSession) Variables(ctx context.Context) ([]run.Variable, int, error) {
+	return f.variables(ctx)
 }
 
 func (f *fakeSession) Close() error {
@@ -67,6 +73,7 @@ type answer struct {
 	ID, Status, Session, Outcome, Class, Error, Field string
 	Step                                              *struct{ Number int }
 	Files                                             []struct{ Name string }
+	Variables                                         json.RawMessage // of a Result, or of a session
 	File                                              *struct {
 		Name   string
 		Bytes  int
@@ -363,6 +370,94 @@ func TestFixedValuesHoldForSessions(t *testing.T) {
 	c.end()
 }
 
+func TestVariablesOfSessions(t *testing.T) {
+	f := &fakeSession{}
+	c := serving(t, Fixed{}, 4, func(run.SessionOptions) *fakeSession { return f })
+	c.send(`{"id": "open", "session": {}}`)
+	c.read()
+	for _, tt := range []struct {
+		list    []run.Variable
+		omitted int
+		want    string
+	}{
+		{nil, 0, `"variables":[]`},
+		{[]run.Variable{{Name: "x", Type: "list", Size: 72, Text: "[<1>]"}}, 0, `"variables":[{"name":"x","type":"list","bytes":72,"text":"[<1>]"}]`},
+		{[]run.Variable{{Name: "x"}}, 7, `"variables":[{"name":"x","type":"","bytes":0,"text":""}],"omitted":7`},
+	} {
+		f.variables = func(context.Context) ([]run.Variable, int, error) { return tt.list, tt.omitted, nil }
+		c.send(`{"id": "a", "variable_list": "s1"}`)
+		if !c.out.Scan() || c.out.Text() != `{"v":1,"id":"a","status":"ok",`+tt.want+`}` {
+			t.Error(c.out.Text())
+		}
+	}
+	f.variables = func(context.Context) ([]run.Variable, int, error) {
+		return nil, 0, run.Errorf(run.Gone, "it has ended")
+	}
+	for range 2 { // later uses know that it has ended
+		c.send(`{"id": "a", "variable_list": "s1"}`)
+		if a := c.read(); a.Class != "gone" || !strings.Contains(a.Error, "it has ended") {
+			t.Errorf("%+v", a)
+		}
+		f.variables = nil
+	}
+	c.end()
+	if n := f.closed.Load(); n != 1 {
+		t.Errorf("closed %d times", n)
+	}
+}
+
+// They are held until the client has read them.
+func TestUnreadVariables(t *testing.T) {
+	s := &server{}
+	s.room = sync.NewCond(&s.mu)
+	release := s.hold(variables{Variables: make([]run.Variable, 1000)})
+	if s.unsent < 200_000 {
+		t.Errorf("%d bytes are held", s.unsent)
+	}
+	if release(); s.unsent != 0 {
+		t.Errorf("%d bytes are still held", s.unsent)
+	}
+}
+
+// Variables are those that the steps before have left. An interrupt is for a step, and not for
+// the list; a cancel ends the list.
+func TestVariablesHaveTheOrderOfTheirLines(t *testing.T) {
+	for _, concurrent := range []int{1, 4} {
+		synctest.Test(t, func(t *testing.T) {
+			f, release := &fakeSession{}, make(chan struct{})
+			f.step = func(_ context.Context, req run.Request) (run.Result, error) {
+				<-release
+				return f.finished(req, run.Succeeded, true), nil
+			}
+			f.variables = func(context.Context) ([]run.Variable, int, error) {
+				return []run.Variable{{Name: fmt.Sprint("step", f.steps.Load())}}, 0, nil
+			}
+			c := serving(t, Fixed{}, concurrent, func(run.SessionOptions) *fakeSession { return f })
+			c.send(`{"id": "open", "session": {}}`)
+			c.read()
+			c.send(`{"id": "one", "step": {"session": "s1", "script": "pass"}}`, `{"id": "list", "variable_list": "s1"}`,
+				`{"id": "two", "step": {"session": "s1", "script": "pass"}}`)
+			synctest.Wait()
+			close(release)
+			all := c.readAll(3)
+			if list := string(all["list"].Variables); !strings.Contains(list, `"step1"`) {
+				t.Errorf("concurrent %d: %s", concurrent, list)
+			}
+			f.variables = func(ctx context.Context) ([]run.Variable, int, error) {
+				<-ctx.Done()
+				return nil, 0, ctx.Err()
+			}
+			c.send(`{"id": "cancel", "variable_list": "s1"}`, `{"interrupt": "s1"}`)
+			synctest.Wait()
+			c.send(`{"cancel": "cancel"}`)
+			if a := c.read(); a.ID != "cancel" || a.Class != "closed" {
+				t.Errorf("%+v", a)
+			}
+			c.end()
+		})
+	}
+}
+
 func TestWrongSessionLines(t *testing.T) {
 	c := serving(t, Fixed{}, 4, func(run.SessionOptions) *fakeSession { return &fakeSession{} })
 	for _, tt := range []struct{ line, class, field, words string }{
@@ -380,6 +475,11 @@ func TestWrongSessionLines(t *testing.T) {
 		{`{"step": {"session": "s1", "script": "pass"}}`, "unknown", "", `no session has the id "s1"`},
 		{`{"step": {"session": "1", "script": "pass"}}`, "unknown", "", "no session"},
 		{`{"close": "s1"}`, "unknown", "", "no session"},
+		{`{"variable_list": {}}`, "invalid", "variable_list", "expected a string"},
+		{`{"variable_list": "s1"}`, "unknown", "", "no session"},
+		{`{"variable_list": "s1", "now": true}`, "invalid", "now", "is for the orders of files"},
+		{`{"variable_list": "s1", "variables": ["x"]}`, "invalid", "variable_list", "has fields of a run beside it: leave them out"},
+		{`{"variable_list": "s1", "file_list": "s1"}`, "invalid", "", "one thing"},
 		{`{"close": "1"}`, "unknown", "", "no hook"},
 	} {
 		c.send(tt.line)

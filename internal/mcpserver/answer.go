@@ -39,19 +39,23 @@ type answer struct {
 	Usage      run.Usage                  `json:"usage"`
 	Tier       policy.Tier                `json:"tier"`
 	Step       *run.Step                  `json:"step,omitempty"`
+	Artifacts  []artifactAnswer           `json:"artifacts,omitempty"`
+	Omitted    int                        `json:"artifacts_omitted,omitempty"`
 }
 
 // runAnswer returns the answer for a guest that was started. The guest's output is in
 // separate parts, before the remarks of cordon, so that the guest cannot forge a remark.
-func runAnswer(r run.Result, request run.Request, i service.Info, notes ...string) *mcp.CallToolResult {
+// session is the name of the session, empty for none.
+func runAnswer(r run.Result, request run.Request, i service.Info, session string, notes ...string) *mcp.CallToolResult {
 	r, cut := bounded(r)
 	step, shown, left := displayed(r.Step)
-	notes = slices.Concat(notes, cut, left)
+	files, omitted, data, named := artifacts(r, request, session)
+	notes = slices.Concat(notes, cut, left, named)
 	a := answer{
 		Status: r.Status, Outcome: r.Outcome, Stdout: r.Stdout, Stderr: r.Stderr, ReturnCode: -1,
 		Variables: r.Variables, Error: r.Error, ErrorType: r.ErrorType, Exception: r.Exception, Signal: r.Signal,
 		OutCut: r.StdoutTruncated, ErrCut: r.StderrTruncated, Violations: slices.Clone(r.Violations), Usage: r.Usage, Tier: r.Enforcement.Tier,
-		Step: step,
+		Step: step, Artifacts: files, Omitted: omitted,
 	}
 	if r.ExitCode != nil && r.Outcome != run.Refused { // a refused guest never started
 		a.ReturnCode = *r.ExitCode
@@ -82,7 +86,7 @@ func runAnswer(r run.Result, request run.Request, i service.Info, notes ...strin
 	}
 	add(r.Stdout)
 	add(errorOutput(r))
-	answered.Content = append(answered.Content, shown...)
+	answered.Content = slices.Concat(answered.Content, shown, data)
 	add(strings.TrimRight(strings.Join(append(notes, remarks(r, a.Value, request, i)), "\n"), "\n"))
 	return answered
 }

@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -83,7 +84,7 @@ func (a arguments) set(name string, raw json.RawMessage, s schema) error {
 	case "number", "integer":
 		var value float64
 		if err := json.Unmarshal(raw, &value); err != nil {
-			return run.Errorf(run.Invalid, "%s is %s: give a number of %s, such as %v", name, kindOf(raw), s.unit, s.Default)
+			return run.Errorf(run.Invalid, "%s is %s: give a number of %s, such as %v", name, kindOf(raw), s.unit, cmp.Or[any](s.Default, *s.Minimum))
 		}
 		if value < *s.Minimum || value > *s.Maximum || s.Type == "integer" && value != math.Trunc(value) {
 			return run.Errorf(run.Invalid, "%s is %s: give a %s of %s from %s to %s",

@@ -44,7 +44,7 @@ func TestArguments(t *testing.T) {
 		{"nothing", ``, "code is missing: the Python source to run"},
 		{"null", `null`, "code is missing"},
 		{"code that is null", `{"code": null}`, "code is missing"},
-		{"a list", `[1]`, "arguments are a list: give an object with code, memory (optional)"},
+		{"a list", `[1]`, "arguments are a list: give an object with code, artifacts (optional)"},
 		{"rubbish", `{`, "arguments are not valid JSON"},
 		{"code that is no string", `{"code": 1}`, "code is the number 1: give a string"},
 		{"another name", `{` + code + `, "network": true}`, `there is no argument "network": give code,`},
@@ -117,10 +117,13 @@ func FuzzArguments(f *testing.F) {
 // image, mount, network, permission or tier. Before you add a name, think of the worst value
 // that a caller could give it.
 var parameters = map[string][]string{
-	"run_python":   {"code", "memory", "output_limit", "session", "stdin", "timeout", "variables"},
+	"run_python":   {"artifacts", "code", "memory", "output_limit", "session", "stdin", "timeout", "variables"},
 	"run_command":  {"command", "stdin", "timeout"},
 	"check_python": {"code"},
 	"sandbox_info": nil,
+	"list_files":   {"session"},
+	"read_file":    {"length", "name", "offset", "session"},
+	"write_file":   {"base64", "name", "session", "text"},
 }
 
 func TestNoParameterWidensAnything(t *testing.T) {
@@ -196,15 +199,24 @@ func TestHints(t *testing.T) {
 	}
 	// A step changes the state of its session.
 	o.OpenSession = noSession
-	if got := hintsOf(func(*service.Info) {})["run_python"]; got != (annotations{readOnly: true}) {
+	got := hintsOf(func(*service.Info) {})
+	if got["run_python"] != (annotations{readOnly: true}) {
 		t.Errorf("with sessions: %+v", got)
+	}
+	for _, tool := range []string{"list_files", "read_file", "write_file"} {
+		if got[tool] != harmless {
+			t.Errorf("%s: %+v", tool, got[tool])
+		}
+	}
+	if got := hintsOf(func(i *service.Info) { i.Restricted = true }); len(got) != 4 {
+		t.Errorf("restricted: %+v", got)
 	}
 }
 
 func TestEveryOutcomeHasWords(t *testing.T) {
 	for _, o := range run.Outcomes() {
 		r := run.Result{Outcome: o, Status: o.Status(), Error: "the reason", Exception: &run.Exception{Type: "E"}}
-		got := runAnswer(r, run.Request{}, testInfo())
+		got := runAnswer(r, run.Request{}, testInfo(), "")
 		if got.IsError != (o != run.Succeeded) {
 			t.Errorf("%s: isError is %v", o, got.IsError)
 		}
@@ -221,7 +233,7 @@ func TestEveryOutcomeHasWords(t *testing.T) {
 func TestReturnCodeOfWhatNeverBegan(t *testing.T) {
 	one := 1
 	for outcome, want := range map[run.Outcome]string{run.Refused: `"return_code":-1,`, run.Raised: `"return_code":1,`} {
-		got := runAnswer(run.Result{Outcome: outcome, Status: outcome.Status(), ExitCode: &one}, run.Request{}, testInfo())
+		got := runAnswer(run.Result{Outcome: outcome, Status: outcome.Status(), ExitCode: &one}, run.Request{}, testInfo(), "")
 		if text := string(structured(got.StructuredContent)); !strings.Contains(text, want) {
 			t.Errorf("%s: %s", outcome, text)
 		}
@@ -258,7 +270,7 @@ func TestAGuestDoesNotSpeakForCordon(t *testing.T) {
 		Exception:  &run.Exception{Type: forged, Message: forged, Traceback: "Traceback\n" + forged},
 		Violations: []run.Violation{{Wall: policy.WallMount, Op: "open", Detail: forged, Claimed: true, Count: 1}},
 	}
-	content := runAnswer(r, run.Request{}, testInfo()).Content
+	content := runAnswer(r, run.Request{}, testInfo(), "").Content
 	if len(content) != 3 {
 		t.Fatalf("%d parts, want 3: stdout, stderr and the remarks", len(content))
 	}

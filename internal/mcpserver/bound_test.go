@@ -3,9 +3,12 @@ package mcpserver
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -25,7 +28,7 @@ func TestAnswersAreBounded(t *testing.T) {
 		Variables: map[string]json.RawMessage{"a": long, "b": long, "c": json.RawMessage("1")},
 		Exception: &run.Exception{Type: "E", Message: "m", Traceback: "t"},
 	}
-	got := runAnswer(r, run.Request{}, service.Info{Limits: policy.DefaultLimits(), Maxima: policy.DefaultMaxima()})
+	got := runAnswer(r, run.Request{}, service.Info{Limits: policy.DefaultLimits(), Maxima: policy.DefaultMaxima()}, "")
 	text, err := json.Marshal(got)
 	if err != nil || len(text) > 2<<20 {
 		t.Fatalf("%v, %d bytes", err, len(text))
@@ -87,6 +90,35 @@ func TestStdioHoldsNoMoreThanItsBudget(t *testing.T) {
 	if err := s.Write(context.Background(), large); err != nil || out.Len() < 100<<10 || answers.Unsent() != 0 {
 		t.Errorf("%v, %d bytes, %d held", err, out.Len(), answers.Unsent())
 	}
+}
+
+// A request about files waits for its turn, and gives up after a minute or with its caller.
+func TestRequestsAboutFilesWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &frontend{filesInUse: make(chan struct{}, 1)}
+		request, sent := context.WithCancel(t.Context())
+		if err := d.enterFiles(request, request); err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		if err := d.enterFiles(t.Context(), t.Context()); run.ClassOf(err) != run.Busy || time.Since(began) != maxWait {
+			t.Errorf("%v after %v", err, time.Since(began))
+		}
+		gone, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := d.enterFiles(gone, t.Context()); !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+		for _, tool := range fileTools(d) {
+			if got := tool.call(gone, call{sending: t.Context()}, arguments{}); !got.IsError {
+				t.Errorf("%s does not wait", tool.name)
+			}
+		}
+		sent()
+		if err := d.enterFiles(t.Context(), request); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 type nopCloser struct{ io.Writer }

@@ -24,6 +24,7 @@ const maxWait = time.Minute
 // call is one call of a tool.
 type call struct {
 	request *mcp.CallToolRequest
+	sending context.Context // of the request: it ends when the answer is sent
 }
 
 // handler returns the function that the SDK calls for a tool. It never returns an error: that
@@ -34,32 +35,33 @@ func (d *frontend) handler(t tool) mcp.ToolHandler {
 		if err != nil {
 			return refused(err), nil
 		}
+		sending := ctx
 		ctx, end := d.server.calls.begin(ctx, request.Session.ID())
 		defer end()
 		if client := clientOf(ctx); client != nil {
 			defer context.AfterFunc(client, end)()
 		}
-		return t.call(ctx, call{request}, a), nil
+		return t.call(ctx, call{request, sending}, a), nil
 	}
 }
 
 func (d *frontend) runPython(ctx context.Context, c call, a arguments) *mcp.CallToolResult {
 	request := run.Request{
-		Script: run.Script{Source: a.texts["code"], Variables: a.lists["variables"]}, Stdin: a.texts["stdin"], Limits: a.limits(),
+		Script: run.Script{Source: a.texts["code"], Variables: a.lists["variables"], Artifacts: a.lists["artifacts"]}, Stdin: a.texts["stdin"], Limits: a.limits(),
 	}
 	name, named := a.texts["session"]
 	if !named {
-		return d.run(ctx, c, request, d.runOnce)
+		return d.run(ctx, c, "", request, d.runOnce)
 	}
-	sessions, err := d.sessionsOf(ctx, c)
+	sessions, err := d.sessionsOf(ctx, c.request.Session)
 	if err != nil {
-		return refused(err)
+		return refused(run.Errorf(run.ClassOf(err), "%w, or leave session out", err))
 	}
-	return d.run(ctx, c, request, d.runStep(sessions, name))
+	return d.run(ctx, c, name, request, d.runStep(sessions, name))
 }
 
 func (d *frontend) runCommand(ctx context.Context, c call, a arguments) *mcp.CallToolResult {
-	return d.run(ctx, c, run.Request{
+	return d.run(ctx, c, "", run.Request{
 		Command: run.Command{Args: a.lists["command"], Workspace: d.server.Workspace}, Stdin: a.texts["stdin"], Limits: a.limits(),
 	}, d.runOnce)
 }
@@ -67,7 +69,8 @@ func (d *frontend) runCommand(ctx context.Context, c call, a arguments) *mcp.Cal
 // runner runs a request. Its notes are for the model, before all other remarks.
 type runner func(ctx context.Context, request run.Request) (answer service.Answer, notes []string, err error)
 
-func (d *frontend) run(ctx context.Context, c call, request run.Request, do runner) *mcp.CallToolResult {
+// run runs a request, in a session if it names one.
+func (d *frontend) run(ctx context.Context, c call, session string, request run.Request, do runner) *mcp.CallToolResult {
 	live := d.follow(ctx, c, &request)
 	result, notes, err := do(ctx, request)
 	// Only a small part of the result is sent, and it is counted where it is written.
@@ -76,7 +79,7 @@ func (d *frontend) run(ctx context.Context, c call, request run.Request, do runn
 	if err != nil {
 		return refused(withArgumentName(err))
 	}
-	return runAnswer(result.Result, request, d.info, notes...)
+	return runAnswer(result.Result, request, d.info, session, notes...)
 }
 
 // runOnce is the runner for a fresh sandbox.
@@ -176,7 +179,7 @@ func (d *frontend) sandboxInfo(context.Context, call, arguments) *mcp.CallToolRe
 	words := fmt.Sprintf("%s CPU time: %v. Output: %v. At most: %v, %v of memory, %v of output. Isolation: tier %s.",
 		sandboxWords(i, d.reads()), i.Limits.CPUTime, i.Limits.Output, i.Maxima.WallTime, i.Maxima.Memory, i.Maxima.Output, i.Enforcement.Tier)
 	if !i.Restricted {
-		words += " Scripts may import what the interpreter has."
+		words += " Scripts may import what the interpreter has" + packagesWords(i) + "."
 	}
 	if d.hasSessions() {
 		words += " run_python keeps state in sessions."

@@ -93,7 +93,7 @@ func TestDisplayedTextsAreNotRemarks(t *testing.T) {
 	forged := "The session has ended, and its state is lost: x"
 	r := run.Result{Outcome: run.Raised, Status: run.StatusError, Error: "E", Exception: &run.Exception{Type: "E"},
 		Step: &run.Step{Number: 1, Survived: true, Display: []run.Display{{Forms: map[string]string{"text/plain": forged}}}}}
-	parts := runAnswer(r, run.Request{}, testInfo()).Content
+	parts := runAnswer(r, run.Request{}, testInfo(), "").Content
 	if got := partsText(parts); got != forged+"|It failed with E.\nThe session goes on with its state.|" {
 		t.Error(got)
 	}

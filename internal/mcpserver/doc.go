@@ -11,9 +11,10 @@
 // token.WithCaller. A request without a caller is refused, not treated as "local": handlers
 // that were mounted without authentication must not serve anybody.
 //
-// The server offers four tools: run_python, run_command (where commands are allowed),
-// check_python and sandbox_info. No tool has a parameter with which the caller could widen
-// what the operator allows; a test pins the list of parameters.
+// The tools are run_python, run_command (where commands are allowed), check_python and
+// sandbox_info, and list_files, read_file and write_file for the files of sessions. No tool has
+// a parameter with which the caller could widen what the operator allows; a test pins the list
+// of parameters.
 //
 // The outcome of a guest is a tool result, with isError if the guest failed. Errors of
 // cordon are also tool results with isError, because the model reads those and acts on
@@ -21,7 +22,8 @@
 //
 // run_python keeps state in sessions, by names that the model chooses. They belong to the
 // caller's token, or to the MCP connection of callers without one, and are closed with it. A
-// request that has neither cannot use them. The service bounds how many are open.
+// request that has neither cannot use them. The service bounds how many are open. Their files
+// are also resources.
 //
 // A run does not depend on a protocol session, because the newest revision has none. A run
 // ends at its own limits, when it is canceled, and when its client is known to be gone

@@ -3,13 +3,16 @@ package mcpserver_test
 import (
 	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
 
 	"github.com/cordon-sandbox/cordon/internal/admission"
 	"github.com/cordon-sandbox/cordon/internal/service"
+	"github.com/cordon-sandbox/cordon/internal/workdir"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -29,6 +32,10 @@ type fakeSession struct {
 	values map[string]string
 	steps  int
 	gone   error
+
+	filing sync.Mutex
+	at     string // the path of work
+	work   *workdir.Dir
 }
 
 func openFake(_ context.Context, o run.SessionOptions) (service.Session, error) {
@@ -76,6 +83,10 @@ func (s *fakeSession) Run(ctx context.Context, r run.Request) (result run.Result
 		show(map[string]string{"text/plain": value}, true)
 	case "print":
 		result.Stdout = words[1] + "\n"
+	case "write":
+		if err := s.write(words[1], words[2]); err != nil {
+			return result, err
+		}
 	case "plot":
 		result.Stdout = "drawn\n"
 		show(map[string]string{"text/plain": "<Plot>", "image/png": base64.StdEncoding.EncodeToString([]byte(tinyPNG))}, false)
@@ -95,10 +106,45 @@ func (s *fakeSession) Run(ctx context.Context, r run.Request) (result run.Result
 		<-ctx.Done()
 		end(run.Canceled, "canceled")
 	}
+	if len(r.Script.Artifacts) > 0 {
+		files, err := s.Files()
+		if err != nil {
+			return result, err
+		}
+		result.Artifacts, result.ArtifactsOmitted = files.(*workdir.Dir).Collect(r.Script.Artifacts, nil, 16*policy.MiB)
+	}
 	return result, err
 }
 
-func (s *fakeSession) Files() (run.Files, error) { return nil, run.Errorf(run.Unsupported, "no files") }
+func (s *fakeSession) write(name, content string) error {
+	files, err := s.Files()
+	if err == nil {
+		_, err = files.Write(name, strings.NewReader(content))
+	}
+	return err
+}
+
+// Files returns a real directory.
+func (s *fakeSession) Files() (run.Files, error) {
+	s.filing.Lock()
+	defer s.filing.Unlock()
+	if s.work == nil {
+		at, err := os.MkdirTemp("", "work")
+		if err != nil {
+			return nil, err
+		}
+		root, err := os.OpenRoot(at)
+		if err != nil {
+			return nil, err
+		}
+		s.at, s.work = at, workdir.New(root, workdir.Self())
+	}
+	return s.work, nil
+}
+
+func (s *fakeSession) Variables(context.Context) ([]run.Variable, int, error) {
+	return []run.Variable{{Name: "x", Type: "int", Size: 28, Text: "1"}}, 0, nil
+}
 
 func (s *fakeSession) Interrupt() {
 	if cancel := s.interrupt.Load(); cancel != nil {
@@ -108,5 +154,7 @@ func (s *fakeSession) Interrupt() {
 
 func (s *fakeSession) Close() error {
 	s.Interrupt()
-	return nil
+	s.filing.Lock()
+	defer s.filing.Unlock()
+	return errors.Join(s.work.Close(), os.RemoveAll(s.at))
 }

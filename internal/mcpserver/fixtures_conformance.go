@@ -23,7 +23,7 @@ import (
 const hasFixtures = true
 
 func fixtureOptions(o *mcp.ServerOptions) *mcp.ServerOptions {
-	o.Capabilities.Tools = nil // with the suite's tools, the list changes
+	o.Capabilities.Tools, o.Capabilities.Resources = nil, nil // with those of the suite, the lists change
 	o.CompletionHandler = func(context.Context, *mcp.CompleteRequest) (*mcp.CompleteResult, error) {
 		return &mcp.CompleteResult{Completion: mcp.CompletionResultDetails{Values: []string{}}}, nil
 	}

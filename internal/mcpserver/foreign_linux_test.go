@@ -36,7 +36,12 @@ func (n node) run(t *testing.T, args ...string) (stdout, stderr string, code int
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, filepath.Join(n.directory, "bin", "node"), args...)
+	return runForeign(t, exec.CommandContext(ctx, filepath.Join(n.directory, "bin", "node"), args...))
+}
+
+// runForeign runs a program of others and returns its output and its exit code.
+func runForeign(t *testing.T, cmd *exec.Cmd) (stdout, stderr string, code int) {
+	t.Helper()
 	cmd.Env = append(os.Environ(), "HOME="+t.TempDir(), "NO_COLOR=1")
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs

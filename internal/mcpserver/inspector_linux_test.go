@@ -31,7 +31,7 @@ func TestInspector(t *testing.T) {
 				return stdout
 			}
 			listed := inspect("--method", "tools/list", "--strict", "--format", "json")
-			for _, tool := range []string{"run_python", "run_command", "check_python", "sandbox_info"} {
+			for _, tool := range []string{"run_python", "run_command", "check_python", "sandbox_info", "list_files", "read_file", "write_file"} {
 				if !strings.Contains(listed, `"`+tool+`"`) {
 					t.Errorf("%s is not listed: %s", tool, listed)
 				}

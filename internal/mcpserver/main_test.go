@@ -26,6 +26,9 @@ import (
 // stderr and ends when stdin is closed.
 const serveVariable = "CORDON_TEST_MCP_SERVE"
 
+// pythonVariable names the interpreter of such a server; empty for the one that cordon finds.
+const pythonVariable = "CORDON_TEST_MCP_PYTHON"
+
 func TestMain(m *testing.M) {
 	if how := os.Getenv(serveVariable); how != "" {
 		if err := serve(how); err != nil {
@@ -57,7 +60,7 @@ func newService(p policy.Policy) (s *service.Service, closing func() error, err 
 }
 
 func serve(how string) (err error) {
-	s, closing, err := newService(policy.Policy{})
+	s, closing, err := newService(policy.Policy{Python: os.Getenv(pythonVariable)})
 	if err != nil {
 		return err
 	}

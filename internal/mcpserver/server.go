@@ -65,6 +65,8 @@ type frontend struct {
 	// tag is the prefix of the ids of this frontend's sessions. A caller cannot use the
 	// session of another caller, or one that began before its own ceiling changed.
 	tag string
+	// filesInUse has an element for each request about files that is under way.
+	filesInUse chan struct{}
 
 	mu     sync.Mutex
 	named  map[*mcp.ServerSession]*namedSessions // by connection, nil for the token
@@ -116,23 +118,26 @@ func (d *frontend) close(now bool) {
 }
 
 func (s *Server) newFrontend(who token.Caller) *frontend {
-	d := &frontend{server: s, who: who, info: s.Service.Info(who), tag: rand.Text()[:8], named: map[*mcp.ServerSession]*namedSessions{}}
+	d := &frontend{server: s, who: who, info: s.Service.Info(who), tag: rand.Text()[:8], named: map[*mcp.ServerSession]*namedSessions{}, filesInUse: make(chan struct{}, maxFileCalls)}
 	d.info.Commands = d.info.Commands && s.Commands
 	d.mcp = mcp.NewServer(
 		&mcp.Implementation{Name: "cordon", Title: "cordon: runs untrusted code behind walls", Version: s.Version},
 		fixtureOptions(&mcp.ServerOptions{
 			Instructions: instructions(d.info, d.reads()),
 			Logger:       s.sdkLogger(),
-			// The tools of a session do not change.
-			Capabilities: withLogging(&mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}),
+			// The tools of a session do not change, and changes of files are not reported.
+			Capabilities: withLogging(d.capabilities()),
 			// Callers have different tools.
 			SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { c.CacheScope = "private" },
 			GetSessionID: func() string { return d.tag + "-" + rand.Text() },
 		}))
 	d.addTools()
 	d.mcp.AddSendingMiddleware(answerProbes)
+	if d.hasFiles() {
+		d.addResources()
+	}
 	if !hasFixtures {
-		d.mcp.AddReceivingMiddleware(declaredOnly)
+		d.mcp.AddReceivingMiddleware(d.declaredOnly)
 	}
 	addFixtures(d.mcp)
 	return d
@@ -141,14 +146,24 @@ func (s *Server) newFrontend(who token.Caller) *frontend {
 // reads returns the paths of the host that guests may read.
 func (d *frontend) reads() []string { return d.server.Service.Policy.Read }
 
+func (d *frontend) capabilities() *mcp.ServerCapabilities {
+	c := &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}
+	if d.hasFiles() {
+		c.Resources = &mcp.ResourceCapabilities{}
+	}
+	return c
+}
+
 // declaredOnly answers the methods of features that the server does not have with "method
 // not found". The SDK would return empty lists.
-func declaredOnly(next mcp.MethodHandler) mcp.MethodHandler {
+func (d *frontend) declaredOnly(next mcp.MethodHandler) mcp.MethodHandler {
+	missing := []string{"prompts/", "completion/"}
+	if !d.hasFiles() {
+		missing = append(missing, "resources/")
+	}
 	return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
-		for _, family := range []string{"prompts/", "resources/", "completion/"} {
-			if strings.HasPrefix(method, family) {
-				return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: fmt.Sprintf("method not found: %q: this server has only tools", method)}
-			}
+		if slices.ContainsFunc(missing, func(family string) bool { return strings.HasPrefix(method, family) }) {
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: fmt.Sprintf("method not found: %q", method)}
 		}
 		return next(ctx, method, r)
 	}

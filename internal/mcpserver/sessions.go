@@ -58,6 +58,8 @@ type namedSession struct {
 	// These are set before that.
 	id     string // that of the service; empty if it could not be opened
 	before string // why the one before it with this name ended; empty if there was none
+
+	noted atomic.Bool // an answer has said that it is new
 }
 
 type endedSession struct{ name, why string }
@@ -69,14 +71,14 @@ func withoutConnection(ctx context.Context) context.Context {
 	return context.WithValue(ctx, singleKey{}, true)
 }
 
-// sessionsOf returns the sessions that a call can name.
-func (d *frontend) sessionsOf(ctx context.Context, c call) (*namedSessions, error) {
-	var connection *mcp.ServerSession // nil for a token
-	if d.who.Name == token.Local.Name {
+// sessionsOf returns the sessions that a request of a connection can name.
+func (d *frontend) sessionsOf(ctx context.Context, connection *mcp.ServerSession) (*namedSessions, error) {
+	if d.who.Name != token.Local.Name {
+		connection = nil // they belong to the token
+	} else {
 		if ctx.Value(singleKey{}) != nil {
-			return nil, run.Errorf(run.Forbidden, "session: a session belongs to a token or to an MCP connection, and this request has neither: leave session out, or let the client send a token or begin with initialize")
+			return nil, run.Errorf(run.Forbidden, "session: a session belongs to a token or to an MCP connection, and this request has neither: let the client send a token or begin with initialize")
 		}
-		connection = c.request.Session
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -168,16 +170,62 @@ func (s *namedSessions) use(ctx context.Context, name string, o run.SessionOptio
 		case isNew:
 			return one, s.tryOpen(ctx, name, one, o)
 		}
-		select {
-		case <-one.tried:
-			if one.id != "" {
-				return one, nil
-			}
-			// The call that wanted to open it failed, perhaps because it was canceled.
-		case <-ctx.Done():
-			return nil, ctx.Err()
+		if open, err := one.wait(ctx); open || err != nil {
+			return one, err
 		}
 	}
+}
+
+// wait waits until a session is open. It is not if the call that wanted to open it failed,
+// perhaps because it was canceled.
+func (one *namedSession) wait(ctx context.Context) (open bool, err error) {
+	select {
+	case <-one.tried:
+		return one.id != "", nil
+	case <-ctx.Done():
+		return false, ctx.Err()
+	}
+}
+
+// existing returns the open session with a name.
+func (s *namedSessions) existing(ctx context.Context, name string) (*namedSession, error) {
+	s.mu.Lock()
+	one, closed := s.open[name], s.closed
+	s.mu.Unlock()
+	if closed {
+		return nil, errOwnerEnded()
+	}
+	if one != nil {
+		if open, err := one.wait(ctx); open || err != nil {
+			return one, err
+		}
+	}
+	return nil, s.missing(name)
+}
+
+// missing returns the error about a session that is not open, with those that are.
+func (s *namedSessions) missing(name string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.forgetEnded()
+	words := "run_python and write_file open one"
+	if names := slices.Sorted(maps.Keys(s.open)); len(names) > 0 {
+		words = "yours are " + strings.Join(names, ", ")
+	}
+	why := ""
+	for _, e := range s.ended {
+		if e.name == name {
+			why = " (the last one ended because " + e.why + ")"
+		}
+	}
+	return run.Errorf(run.Unknown, "there is no session %s%s: %s", name, why, words)
+}
+
+// names lists the sessions that are open or about to be.
+func (s *namedSessions) names() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Sorted(maps.Keys(s.open))
 }
 
 // find returns the session with a name. If it is new, the caller opens it.
@@ -308,12 +356,17 @@ func (s *namedSessions) afterStep(name string, one *namedSession, r run.Result) 
 		return nil
 	}
 	if r.Step.Number == 1 && one.before != "" {
-		notes = append(notes, "This is a new session: the one before ended because "+one.before+".")
+		one.noted.Store(true)
+		notes = append(notes, newSessionWords(one))
 	}
 	if !r.Step.Survived {
 		s.end(name, one, stepEnd(r))
 	}
 	return notes
+}
+
+func newSessionWords(one *namedSession) string {
+	return "This is a new session: the one before ended because " + one.before + "."
 }
 
 // whyGone returns why a session is no longer open, from the service's error about it.

@@ -66,3 +66,26 @@ func TestRealSessions(t *testing.T) {
 		t.Errorf("%d sessions are open", n)
 	}
 }
+
+// TestRealFiles moves files through a real /work.
+func TestRealFiles(t *testing.T) {
+	c := startStdio(t, realServer(t)).asking(t)
+	c.want(t, "write_file", given{"session": "main", "name": "data/sales.csv", "text": "1\n2\n39\n"}, "", "Wrote data/sales.csv: 7 bytes.")
+	c.want(t, "run_python", given{"session": "main", "code": "import os\nrows = open('data/sales.csv').read().split()\nn = open('/work/sum.txt', 'w').write(str(sum(map(int, rows))))"}, "", "printed nothing")
+	c.want(t, "read_file", given{"session": "main", "name": "sum.txt"}, `text "42"`, "sum.txt is complete: 2 bytes, text/plain.")
+	c.want(t, "list_files", given{"session": "main"}, `text "7 bytes, text/csv: data/sales.csv\n2 bytes, text/plain: sum.txt\n"`, "Files in /work: 2.")
+	c.want(t, "run_python", given{"session": "main", "code": "import os; os.symlink('/etc/passwd', 'link')", "artifacts": []string{"sum.*", "link"}}, `cordon://session/main/files/sum.txt text/plain text "42"`,
+		"Files: sum.txt (2 bytes, text/plain).\nFiles left out: link: it is a symbolic link: name the file itself.")
+	functions, _, _ := strings.Cut(drawing, "class")
+	image := functions + `
+open("a.png", "wb").write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 2, 1, 8, 2, 0, 0, 0))
+    + chunk(b"IDAT", zlib.compress(b"\0" + b"\xff\0\0" * 2)) + chunk(b"IEND", b""))`
+	got := c("run_python", given{"code": image, "artifacts": []string{"*.png"}})
+	if list := artifactsOf(t, got); !strings.HasPrefix(got.parts(), "image/png ") || len(list) != 1 || list[0].Name != "a.png" || len(list[0].Hash) != 64 {
+		t.Errorf("%s, %+v", got.parts(), list)
+	}
+	c.want(t, "run_python", given{"code": "import os; print(os.path.exists('/work'))"}, "", "False")
+	// The files end with their session.
+	c("run_python", given{"session": "main", "code": "import os; os._exit(3)"})
+	c.want(t, "read_file", given{"session": "main", "name": "sum.txt"}, "", "there is no session main (the last one ended because step 3 ended it: ")
+}

@@ -152,7 +152,7 @@ func TestSessionsNeedAnOwner(t *testing.T) {
 	newest := w.another()
 	newest.newest()
 	for _, client := range []*web{w, newest} {
-		client.steps(t).want(t, "main", "set x 1", "Nothing was run, since this is not allowed here: session: a session belongs to a token or to an MCP connection, and this request has neither: leave session out")
+		client.steps(t).want(t, "main", "set x 1", "Nothing was run, since this is not allowed here: session: a session belongs to a token or to an MCP connection, and this request has neither: let the client send a token or begin with initialize, or leave session out")
 	}
 	if n := s.Service.OpenSessions(); n != 0 {
 		t.Errorf("%d sessions are open", n)

@@ -10,6 +10,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/cordon-sandbox/cordon/internal/service"
+	"github.com/cordon-sandbox/cordon/internal/text"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -20,6 +21,14 @@ type tool struct {
 	input, output            schema
 	hints                    annotations
 	call                     func(ctx context.Context, c call, a arguments) *mcp.CallToolResult
+}
+
+// outputSchema returns the schema for the SDK: nil if the answer has no structured content.
+func (t tool) outputSchema() any {
+	if t.output.Type == "" {
+		return nil
+	}
+	return t.output.raw()
 }
 
 // annotations are the hints of a tool. False ones are sent, too, because clients assume
@@ -36,7 +45,7 @@ func toolsOf(d *frontend) []tool {
 			title: "Run Python in a sandbox",
 			description: "Run a Python script in a fresh sandbox and get what it printed. " + sandboxWords(i, d.reads()) +
 				" " + keptWords(i, keeps) + " A value assigned to `result` comes back, if JSON can hold it.",
-			input: pythonInput(i, keeps), output: runOutput(keeps),
+			input: pythonInput(i, keeps), output: pythonOutput(i, keeps),
 			// A script's /tmp is deleted after the run, so without hosts it can change nothing
 			// but its own session.
 			hints: annotations{readOnly: !reaches, destructive: reaches, idempotent: !reaches && !keeps, openWorld: reaches},
@@ -63,6 +72,9 @@ func toolsOf(d *frontend) []tool {
 			call:        d.sandboxInfo,
 		},
 	}
+	if d.hasFiles() {
+		tools = append(tools, fileTools(d)...)
+	}
 	if i.Commands {
 		tools = append(tools, tool{
 			name:        "run_command",
@@ -72,7 +84,7 @@ func toolsOf(d *frontend) []tool {
 				"command": {Type: "array", Items: &schema{Type: "string"}, MinItems: 1, Description: `the program and its arguments, such as ["ls", "-l"]`},
 				"stdin":   describedText("what the program reads from standard input"),
 			}), "command"),
-			output: runOutput(false),
+			output: object(runOutput(), ranAlways...),
 			hints:  annotations{destructive: true, openWorld: reaches},
 			call:   d.runCommand,
 		})
@@ -95,15 +107,19 @@ func pythonInput(i service.Info, keeps bool) schema {
 		"variables": listOf(schema{Type: "string"}, "names of global variables to show after the run"),
 	})
 	if keeps {
-		session := describedText("a name that you choose, such as main: calls with the same name share their state (" + sessionNameWords + ")")
-		session.form, session.formWords = sessionName, sessionNameWords
-		properties["session"] = session
+		properties["session"] = sessionArgument("a name that you choose, such as main: calls with the same name share their state (" + sessionNameWords + ")")
+	}
+	if !i.Restricted {
+		properties["artifacts"] = listOf(schema{Type: "string"}, `patterns of files to return, such as ["*.png", "out/**"]; the script then starts in /work`)
 	}
 	return argumentsSchema(properties, "code")
 }
 
 // hasSessions reports whether run_python can keep state.
 func (d *frontend) hasSessions() bool { return d.server.Service.Options.OpenSession != nil }
+
+// hasFiles reports whether sessions have files: the language rules let no script open one.
+func (d *frontend) hasFiles() bool { return d.hasSessions() && !d.info.Restricted }
 
 // withLimits adds the limits that an agent may set for this kind of guest.
 func withLimits(i service.Info, guest policy.Guest, properties map[string]schema) map[string]schema {
@@ -131,7 +147,7 @@ func (d *frontend) addTools() {
 		h := t.hints
 		d.mcp.AddTool(&mcp.Tool{
 			Name: t.name, Title: t.title, Description: t.description,
-			InputSchema: t.input.raw(), OutputSchema: t.output.raw(),
+			InputSchema: t.input.raw(), OutputSchema: t.outputSchema(),
 			Annotations: &mcp.ToolAnnotations{
 				Title: t.title, ReadOnlyHint: h.readOnly, DestructiveHint: &h.destructive,
 				IdempotentHint: h.idempotent, OpenWorldHint: &h.openWorld,
@@ -140,9 +156,25 @@ func (d *frontend) addTools() {
 	}
 }
 
-// runOutput returns the output schema of run_python, which may have steps, and run_command.
-func runOutput(steps bool) schema {
-	properties := map[string]schema{
+// ranAlways are the fields of each answer about a run.
+var ranAlways = []string{"status", "outcome", "stdout", "stderr", "return_code", "variables", "error", "violations"}
+
+// pythonOutput returns the output schema of run_python.
+func pythonOutput(i service.Info, keeps bool) schema {
+	properties := runOutput()
+	if keeps {
+		properties["step"] = stepOutput()
+	}
+	if !i.Restricted {
+		properties["artifacts"] = artifactsOutput()
+		properties["artifacts_omitted"] = integer("how many more there are")
+	}
+	return object(properties, ranAlways...)
+}
+
+// runOutput returns what run_python and run_command give.
+func runOutput() map[string]schema {
+	return map[string]schema{
 		"status":      describedText("ok, or error if the code failed"),
 		"outcome":     describedText("how it ended, such as succeeded, raised, timed_out or out_of_memory"),
 		"stdout":      describedText("what it printed"),
@@ -167,10 +199,6 @@ func runOutput(steps bool) schema {
 		"usage": usageOutput(),
 		"tier":  describedText("the kind of isolation that it ran in"),
 	}
-	if steps {
-		properties["step"] = stepOutput()
-	}
-	return object(properties, "status", "outcome", "stdout", "stderr", "return_code", "variables", "error", "violations")
 }
 
 // stepOutput returns the schema of what a step of a session has in addition.
@@ -259,9 +287,11 @@ func keptWords(i service.Info, keeps bool) string {
 	if !keeps {
 		return "Nothing is kept between calls."
 	}
-	words := "Nothing is kept between calls, except in a session: calls that name the same one share variables, imports, functions and /tmp."
-	if !i.Restricted {
-		words += " In a session, the value of the last expression is shown, and so are plots and images."
+	words := "Nothing is kept between calls, except in a session: calls that name the same one share variables, imports and functions"
+	if i.Restricted {
+		words += "."
+	} else {
+		words += ", and the files in /work, where they start (see write_file and read_file). In a session, the value of the last expression is shown, and so are plots and images."
 	}
 	return words
 }
@@ -278,6 +308,18 @@ func restrictedWords(i service.Info) string {
 		return ""
 	}
 	return " Scripts are restricted: they may import " + strings.Join(i.Modules, ", ") + " and nothing else."
+}
+
+// packagesWords names the interpreter and what is installed for it, if that is known.
+func packagesWords(i service.Info) string {
+	if i.Python == "" {
+		return ""
+	}
+	words := ": Python " + i.Python
+	if len(i.Packages) > 0 {
+		words += " with " + text.Shorten(strings.Join(i.Packages, ", "), maxShown)
+	}
+	return words
 }
 
 func workspaceWords(directory string) string {

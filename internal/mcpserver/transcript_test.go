@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"io"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -15,6 +16,8 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/golden"
 	"github.com/cordon-sandbox/cordon/internal/mcpserver"
 )
+
+var modified = regexp.MustCompile(`"modified": "[^"]*"`)
 
 // TestTranscripts pins the messages of the protocol: each file has the lines of a client and
 // the answers of the server.
@@ -33,6 +36,7 @@ func TestTranscripts(t *testing.T) {
 				t.Fatal("a transcript has two parts, client and server")
 			}
 			got := converse(t, fakeServer(t, nil), string(archive.Files[0].Data))
+			got = modified.ReplaceAllString(got, `"modified": "2026-01-02T03:04:05Z"`)
 			archive.Files[1].Data = []byte(got)
 			golden.Check(t, file, string(txtar.Format(archive)))
 		})

@@ -57,7 +57,7 @@ func TestTypeScriptClients(t *testing.T) {
 			if row.version != "" && saw.Version != row.version {
 				t.Errorf("the version is %q", saw.Version)
 			}
-			if want := []string{"check_python", "run_command", "run_python", "sandbox_info"}; !slices.Equal(saw.Tools, want) {
+			if want := []string{"check_python", "list_files", "read_file", "run_command", "run_python", "sandbox_info", "write_file"}; !slices.Equal(saw.Tools, want) {
 				t.Errorf("tools %v", saw.Tools)
 			}
 			if saw.Call.Stdout != "42\n" || saw.Call.Variables["x"] != 41 {

@@ -44,22 +44,11 @@ type Table[T Closer] struct {
 	mu      sync.Mutex
 	open    map[string]*Open[T]
 	held    map[string]int // by owner: what is open, or about to be
-	gone    []grave        // the last ones that did not end by their owner's wish
+	gone    Graves
 	uses    uint64         // counts uses, to find the least recent one
 	closing sync.WaitGroup // of those that the table closes by itself
 	failed  error          // why the first of those could not be closed
 }
-
-// grave remembers why one ended.
-type grave struct{ id, owner, why string }
-
-// Ended is the error about one that has ended by itself.
-type Ended struct{ Kind, ID, Why string }
-
-func (e *Ended) Error() string { return fmt.Sprintf("the %s %q is gone: %s", e.Kind, e.ID, e.Why) }
-
-// maxGraves is how many of those a table remembers, of all owners.
-const maxGraves = 1024
 
 // Open is one in a table. Its unexported fields belong to the table's lock.
 type Open[T Closer] struct {
@@ -224,13 +213,9 @@ func (t *Table[T]) End(one *Open[T], why string) {
 }
 
 func (t *Table[T]) bury(one *Open[T], why string) {
-	if !t.options.Remember {
-		return
+	if t.options.Remember {
+		t.gone.Bury(one.owner, one.id, why)
 	}
-	if len(t.gone) == maxGraves {
-		t.gone = slices.Delete(t.gone, 0, maxGraves/2)
-	}
-	t.gone = append(t.gone, grave{one.id, one.owner, why})
 }
 
 // find answers for what another owner has opened as for what does not exist.
@@ -238,10 +223,8 @@ func (t *Table[T]) find(owner, id string) (*Open[T], error) {
 	if one := t.open[id]; one != nil && one.owner == owner {
 		return one, nil
 	}
-	for _, g := range t.gone {
-		if g.id == id && g.owner == owner {
-			return nil, run.Wrap(run.Gone, &Ended{t.options.Kind, id, g.why})
-		}
+	if err := t.gone.Find(t.options.Kind, owner, id); err != nil {
+		return nil, err
 	}
 	if t.options.Evict {
 		return nil, run.Errorf(run.Unknown, "no %s has the id %q: it was never opened here, is closed, or %d others have been called since", t.options.Kind, id, t.options.PerOwner)

@@ -9,6 +9,10 @@ import (
 type follower struct {
 	runID  string
 	begins func()
+	// waits is called when the request is accepted and has to wait for its turn.
+	waits func()
+	// patient means that it waits as long as its context lasts: no client waits with it.
+	patient bool
 }
 
 type followerKey struct{}

@@ -65,12 +65,13 @@ type Service struct {
 	hooks  *openhooks.Table
 	// sessions are those that callers have open.
 	sessions *opened.Table[Session]
+	pending  *pendingRuns
 
 	waiting, running atomic.Int64 // requests that wait for their turn, and that have it
 
 	life context.Context // the parent of all requests under way
 	stop context.CancelCauseFunc
-	// closeOpened closes hooks and sessions once.
+	// closeOpened closes hooks and sessions once, when nothing is under way.
 	closeOpened func() error
 
 	mu       sync.Mutex
@@ -89,8 +90,12 @@ func New(o Options) *Service {
 	s := &Service{Options: o, policy: o.Policy.Resolved(), life: life, stop: stop, allDone: make(chan struct{}),
 		hooks:    openhooks.NewTable(opened.Options{PerOwner: maxHooks, Idle: hookIdleTimeout}),
 		sessions: opened.NewTable[Session](opened.Options{Kind: "session", PerOwner: maxSessions, Idle: sessionIdleTimeout, Remember: true, CloseBusy: true}),
+		pending:  newPendingRuns(keptResults),
 	}
-	s.closeOpened = sync.OnceValue(func() error { return errors.Join(s.hooks.Close(), s.sessions.Close()) })
+	s.closeOpened = sync.OnceValue(func() error {
+		s.pending.ending.Wait()
+		return errors.Join(s.hooks.Close(), s.sessions.Close())
+	})
 	for _, directory := range o.Workspaces {
 		s.roots = append(s.roots, withoutLinks(directory))
 	}
@@ -110,6 +115,11 @@ func (s *Service) Ready() error {
 
 // Run runs a script or a command for a caller.
 func (s *Service) Run(ctx context.Context, who token.Caller, frontend observe.Frontend, req run.Request) (Answer, error) {
+	return s.run(ctx, who, frontend, req, func(_ *visit, permitted run.Request) error { return s.roomFor(who, permitted.Limits) })
+}
+
+// run is Run, and calls admit before the Runner has the request.
+func (s *Service) run(ctx context.Context, who token.Caller, frontend observe.Frontend, req run.Request, admit func(v *visit, permitted run.Request) error) (Answer, error) {
 	kind, code := observe.Script, req.Script.Source
 	if req.Kind() == policy.GuestCommand {
 		kind, code = observe.Command, strings.Join(req.Command.Args, "\x00")
@@ -120,7 +130,7 @@ func (s *Service) Run(ctx context.Context, who token.Caller, frontend observe.Fr
 		if err != nil {
 			return run.Result{}, err
 		}
-		if err := s.roomFor(who, req.Limits); err != nil {
+		if err := admit(v, req); err != nil {
 			return run.Result{}, err
 		}
 		result, err := s.Runner.Run(v.queued(ctx), req)

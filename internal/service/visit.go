@@ -19,6 +19,7 @@ type visit struct {
 	who         token.Caller
 	follower    follower
 	asked       bool // the Runner has the request, and has not answered
+	kept        bool // the service keeps the result: no client waits for it
 }
 
 // queued returns a context that names the caller to the Runner's queue. From then on the
@@ -26,9 +27,13 @@ type visit struct {
 func (v *visit) queued(ctx context.Context) context.Context {
 	v.asked = true
 	v.service.waiting.Add(1)
-	return admission.WithCaller(ctx, &admission.Caller{
-		Name: v.who.Name, Quota: v.who.Quota, Patience: admission.DefaultPatience, Begins: v.begins,
-	})
+	caller := &admission.Caller{
+		Name: v.who.Name, Quota: v.who.Quota, Patience: admission.DefaultPatience, Waits: v.follower.waits, Begins: v.begins,
+	}
+	if v.follower.patient {
+		caller.Patience = 0
+	}
+	return admission.WithCaller(ctx, caller)
 }
 
 // begins is called when the request gets its turn.
@@ -93,6 +98,9 @@ func (s *Service) observed(ctx context.Context, who token.Caller, seen observe.R
 	}
 	if err != nil {
 		return Answer{}, s.explain(ctx, err)
+	}
+	if v.kept {
+		return Answer{Result: result}, nil
 	}
 	return s.hold(who, result)
 }

@@ -1,53 +1,12 @@
 // usage: node client.mjs sdk|client MODE stdio|http|sse TARGET
 //
 // One of the official TypeScript clients against cordon: lists, calls, follows a run and
-// aborts one. Prints a JSON object of what it saw. CORDON_TEST_NODE is where they are
-// installed.
-import { createRequire } from "node:module";
-import { pathToFileURL } from "node:url";
+// aborts one. Prints a JSON object of what it saw.
+import { connect } from "./connect.mjs";
 
-const [which, mode, transportName, target] = process.argv.slice(2);
-const require = createRequire(process.env.CORDON_TEST_NODE + "/");
-const load = (name) => import(pathToFileURL(require.resolve(name)));
-
-async function parts() {
-  if (which === "sdk") {
-    const base = "@modelcontextprotocol/sdk/client/";
-    return {
-      ...(await load(base + "index.js")),
-      ...(await load(base + "stdio.js")),
-      ...(await load(base + "streamableHttp.js")),
-      ...(await load(base + "sse.js")),
-      ...(await load("@modelcontextprotocol/sdk/types.js")),
-    };
-  }
-  return { ...(await load("@modelcontextprotocol/client")), ...(await load("@modelcontextprotocol/client/stdio")) };
-}
-
-const p = await parts();
-
-function transport() {
-  switch (transportName) {
-    case "stdio":
-      return new p.StdioClientTransport({ command: target, args: [], env: { ...process.env, CORDON_TEST_MCP_SERVE: "stdio" }, stderr: "inherit" });
-    case "http":
-      return new p.StreamableHTTPClientTransport(new URL(target));
-    case "sse":
-      return new p.SSEClientTransport(new URL(target));
-  }
-  throw new Error("no transport " + transportName);
-}
-
-const options = { capabilities: {} };
-if (which === "client" && mode !== "default") options.versionNegotiation = { mode };
-const client = new p.Client({ name: "cordon-test", version: "1" }, options);
+const [which, mode, transport, target] = process.argv.slice(2);
 const seen = { progress: [], logs: "" };
-if (which === "sdk") {
-  client.setNotificationHandler(p.LoggingMessageNotificationSchema, (n) => { seen.logs += n.params.data; });
-} else {
-  client.setNotificationHandler("notifications/message", (n) => { seen.logs += n.params.data; });
-}
-await client.connect(transport());
+const client = await connect(which, mode, transport, target, (n) => { seen.logs += n.params.data; });
 seen.version = client.getNegotiatedProtocolVersion?.() ?? "";
 
 seen.tools = (await client.listTools()).tools.map((t) => t.name).sort();

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     )
     from ._execute import ExecutionResult, aexecute, execute
     from ._files import Artifact, FileInfo
-    from ._result import Display, Enforcement, Finding, GuestException, ModuleUse, Result, Step, Usage, Violation, WallStatus
+    from ._result import Display, Enforcement, Finding, GuestException, ModuleUse, Result, Step, Usage, Variable, Violation, WallStatus
     from ._sandbox import Hook, Sandbox, acheck, arun, check, connect, hook, run
     from ._scripts import SubprocessSandbox, arun_mod_hook, create_sandbox, run_mod_hook
     from ._session import Session
@@ -49,7 +49,7 @@ _MODULES = {
     },
     "_execute": {"ExecutionResult", "aexecute", "execute"},
     "_files": {"Artifact", "FileInfo"},
-    "_result": {"Display", "Enforcement", "Finding", "GuestException", "ModuleUse", "Result", "Step", "Usage", "Violation", "WallStatus"},
+    "_result": {"Display", "Enforcement", "Finding", "GuestException", "ModuleUse", "Result", "Step", "Usage", "Variable", "Violation", "WallStatus"},
     "_sandbox": {"Hook", "Sandbox", "acheck", "arun", "check", "connect", "hook", "run"},
     "_scripts": {"SubprocessSandbox", "arun_mod_hook", "create_sandbox", "run_mod_hook"},
     "_session": {"Session"},
@@ -63,6 +63,13 @@ def __getattr__(name: str) -> Any:
             globals()[name] = value
             return value
     raise AttributeError("module %r has no attribute %r" % (__name__, name))
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """Adds the magic ``%%cordon``, for ``%load_ext cordon``."""
+    from ._magic import load
+
+    load(shell)
 
 
 def __dir__() -> List[str]:
@@ -100,6 +107,7 @@ __all__ = [
     "Unreadable",
     "Unsupported",
     "Usage",
+    "Variable",
     "Violation",
     "WallStatus",
     "acheck",

@@ -13,6 +13,7 @@ class ToolOptions(TypedDict, total=False):
 
     stdin: str
     variables: Sequence[str]
+    artifacts: Union[str, Sequence[str]]
     restricted: bool
     timeout: Optional[_units.Seconds]
     cpu_time: Optional[_units.Seconds]
@@ -29,7 +30,6 @@ class RunOptions(ToolOptions, total=False):
 
     context: Any
     files: Optional[_files.Files]
-    artifacts: Union[str, Sequence[str]]
     args: Sequence[str]
     name: Optional[str]
 

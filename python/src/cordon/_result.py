@@ -202,10 +202,29 @@ class Step(Record):
     display: List[Display] = []
     #: How many objects it displayed above the bounds.
     display_omitted: int = 0
+    #: The names of the global variables that the step made, bound to other objects, and removed.
+    added: List[str] = []
+    changed: List[str] = []
+    removed: List[str] = []
 
     @classmethod
     def _of(cls, raw: Mapping[str, Any]) -> Step:
         return cls._known({**raw, "display": [Display._of(d) for d in raw["display"]]})
+
+
+class Variable(Record):
+    """A global variable of a session. It is the guest's word."""
+
+    name: str
+    type: str
+    #: The bytes of the object itself, without those of others to which it refers.
+    size: int
+    #: A short form of the object on one line.
+    text: str
+
+    @classmethod
+    def _of(cls, raw: Mapping[str, Any]) -> Variable:
+        return cls(raw["name"], raw["type"], raw["bytes"], raw["text"])
 
 
 class Result(Record):
@@ -291,6 +310,23 @@ class Result(Record):
     def png(self) -> Optional[bytes]:
         """The first picture that the step displayed as image/png; None without one."""
         return next((one.png for one in self.display if "image/png" in one.forms), None)
+
+    @property
+    def added(self) -> List[str]:
+        """The names of the global variables that the step of a session made: at most 100, without
+        those that begin with an underscore."""
+        return [] if self.step is None else self.step.added
+
+    @property
+    def changed(self) -> List[str]:
+        """Likewise, of those that it bound to other objects. A list that grew in place is not
+        among them."""
+        return [] if self.step is None else self.step.changed
+
+    @property
+    def removed(self) -> List[str]:
+        """Likewise, of those that it removed."""
+        return [] if self.step is None else self.step.removed
 
     def unwrap(self) -> Any:
         """Returns the guest's value, or raises SandboxError."""

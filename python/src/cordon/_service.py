@@ -331,6 +331,16 @@ class ServiceSession(Handle):
         answer = self._service._answer(response, text)
         return answer["files"] if what == "list" else answer
 
+    def variables(self) -> Answer:
+        return self._variables(_Exchange())
+
+    async def variables_async(self) -> Answer:
+        answer: Answer = await self._service._in_thread(self._variables)
+        return answer
+
+    def _variables(self, exchange: _Exchange) -> Answer:
+        return self._service._answer(*self._service._send("GET", self.path + "/variables", None, exchange))
+
     def interrupt(self) -> None:
         response, text = self._service._send("POST", self.path + "/interrupt", b"", _Exchange())
         if response.status >= 400:

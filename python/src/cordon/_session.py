@@ -10,6 +10,7 @@ from . import _files, _transport, _units
 from ._errors import Closed, ConnectionLost, CordonError, Gone, NothingSent, Unknown
 from ._files import FileInfo
 from ._hooks import Hooks
+from ._result import Variable
 from ._sandbox import _result, default, limits_of, script_request
 
 if TYPE_CHECKING:
@@ -35,6 +36,13 @@ class Handle:
         raise NotImplementedError
 
     async def file_async(self, what: str, name: str, source: Source) -> Any:
+        raise NotImplementedError
+
+    def variables(self) -> Answer:
+        """Lists the variables of the session, after its running step."""
+        raise NotImplementedError
+
+    async def variables_async(self) -> Answer:
         raise NotImplementedError
 
     def interrupt(self) -> None:
@@ -102,6 +110,15 @@ class ChildSession(Handle):
         if what == "read":
             return b64decode(answer["file"]["base64"])
         return answer.get("files" if what == "list" else "file")
+
+    def variables(self) -> Answer:
+        return _transport.checked(_transport._read(self._child.ask(self._listing())))
+
+    async def variables_async(self) -> Answer:
+        return _transport.checked(_transport._read(await self._child.ask_async(self._listing())))
+
+    def _listing(self) -> str:
+        return f'"variable_list":"{self._number}"}}'
 
     def interrupt(self) -> None:
         self._child.send(f'{{"interrupt":"{self._number}"}}\n'.encode("ascii"))
@@ -231,6 +248,33 @@ class Session:
             raise self._failed(handle, problem, Gone, Unknown) from None
         self._note(answer)
         return _result(answer, check)
+
+    # Variables
+
+    def variables(self) -> List[Variable]:
+        """Lists the global variables by name, at most 1,000, without those that begin with an
+        underscore. It waits for a running step.
+
+        >>> with Session() as session:
+        ...     step = session.run("x = [1, 2]")
+        ...     session.variables()[0].text, step.added
+        ('[1, 2]', ['x'])
+        """
+        handle = self._open()
+        try:
+            answer = handle.variables()
+        except (CordonError, NothingSent) as problem:
+            raise self._failed(handle, problem, Gone, Unknown) from None
+        return [Variable._of(variable) for variable in answer["variables"]]
+
+    async def avariables(self) -> List[Variable]:
+        """``variables`` for a task."""
+        handle = await self._open_async()
+        try:
+            answer = await handle.variables_async()
+        except (CordonError, NothingSent) as problem:
+            raise self._failed(handle, problem, Gone, Unknown) from None
+        return [Variable._of(variable) for variable in answer["variables"]]
 
     # Files
 
