@@ -104,8 +104,13 @@ func (f FileInfo) MarshalJSON() ([]byte, error) {
 	}{f.Name, int64(f.Size), f.Type, f.Modified, f.Kind})
 }
 
-// The most files in one request or result.
-const MaxFiles = 1000
+// The most files in one request or result, and the longest name of one: without bounds, a guest
+// could make a few thousand names take gigabytes.
+const (
+	MaxFiles     = 1000
+	maxFileName  = 1024 // bytes
+	maxFileDepth = 64   // parts
+)
 
 // CheckFileName refuses a name that is not a path below /work.
 func CheckFileName(name string) error {
@@ -114,6 +119,8 @@ func CheckFileName(name string) error {
 		return fmt.Errorf("%q: a name has no control characters", name)
 	case path.IsAbs(name):
 		return fmt.Errorf("%q: the name is a path below /work, and has no slash at its beginning", name)
+	case len(name) > maxFileName || strings.Count(name, "/") >= maxFileDepth:
+		return fmt.Errorf("%.60q…: a name has at most %d bytes and %d parts", name, maxFileName, maxFileDepth)
 	case !fs.ValidPath(name) || name == ".":
 		return fmt.Errorf("%q: the name is a path below /work, without empty parts, \".\" and \"..\"", name)
 	}

@@ -50,6 +50,8 @@ func TestFilesOfRequests(t *testing.T) {
 		`files[0].name: "": the name`:                              {Files: []File{{}}},
 		`files[0].name: "/a": the name is a path below /work, and`: {Files: []File{{Name: "/a"}}},
 		`files[0].name: "a\tb": a name has no control characters`:  {Files: []File{{Name: "a\tb"}}},
+		`…: a name has at most 1024 bytes and 64 parts`:            {Files: []File{{Name: strings.Repeat("a/", 64) + "a"}}},
+		`…: a name has at most 1024 bytes`:                         {Files: []File{{Name: strings.Repeat("a", 1025)}}},
 		`files[1].name: "a" is there twice`:                        {Files: []File{{Name: "a"}, {Name: "a"}}},
 		`files[0].path: the file has data, too`:                    {Files: []File{{Name: "a", Data: []byte("x"), Path: "/b"}}},
 		`files: 1001 are above the maximum of 1000`:                {Files: many},

@@ -17,8 +17,9 @@ func newMCPCommand() *cobra.Command {
 		Use:   "mcp",
 		Short: "Serve agents over MCP",
 		Long: `Offer the sandbox as tools of the Model Context Protocol: run_python, check_python
-and sandbox_info, and run_command with --allow-commands. No tool has a parameter that
-gives code more than the policy does.
+and sandbox_info; list_files, read_file and write_file for the files of its sessions;
+and run_command with --allow-commands. No tool has a parameter that gives code more than
+the policy does.
 
   --transport stdio   one client, on standard input and output: agents start it so
   --transport http    at http://ADDRESS/mcp

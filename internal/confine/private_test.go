@@ -112,7 +112,7 @@ func TestWork(t *testing.T) {
 		"/tmp/work":       {[]Mount{{Path: "/tmp/work", Kind: BindDir}}, "below /tmp/work"},
 		"below /tmp/work": {[]Mount{{Path: "/tmp/work/f", Kind: BindFile}}, "below /tmp/work"},
 	} {
-		root := append(test.granted, Mount{Path: Scratch, Kind: EmptyDir}, Mount{Path: Work, Kind: Symlink, Target: Scratch + "/" + WorkName})
+		root := append(slices.Clone(test.granted), Mount{Path: Scratch, Kind: EmptyDir}, Mount{Path: Work, Kind: Symlink, Target: Scratch + "/" + WorkName})
 		err := Plan{Root: Arrange(root)}.Work()
 		if test.words == "" && err != nil || test.words != "" && (err == nil || !strings.Contains(err.Error(), test.words)) {
 			t.Errorf("%s: %v", name, err)

@@ -36,7 +36,7 @@ func (d *Dir) Collect(patterns []string, given []run.File, most policy.Bytes) (a
 		artifacts = append(artifacts, a)
 	}
 	if err == nil && unfit > 0 {
-		err = fmt.Errorf("%d names are no text, or have control characters: such files cannot come back", unfit)
+		err = fmt.Errorf("%d names are no text, have control characters or are too long: such files cannot come back", unfit)
 	}
 	if err != nil {
 		artifacts = append(artifacts, run.Artifact{Name: ".", Error: err.Error()})

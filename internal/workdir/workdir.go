@@ -166,7 +166,7 @@ func (d *Dir) Remove(name string) error {
 }
 
 // List lists everything that is not a directory, by name, except names that nobody could ask for:
-// those with control characters, for example. It is incomplete, with an error of class
+// those with control characters, for example, and those that are very long. It is incomplete, with an error of class
 // run.Invalid, if there are more than MaxListed names.
 func (d *Dir) List() ([]run.FileInfo, error) {
 	list, _, err := d.list()
@@ -217,7 +217,7 @@ func (d *Dir) entries(name string, most int) (found []fs.FileInfo, err error) {
 	}
 	defer f.Close()
 	entries, err := f.ReadDir(most)
-	if err == io.EOF {
+	if errors.Is(err, io.EOF) {
 		err = nil
 	}
 	for _, entry := range entries {

@@ -89,6 +89,36 @@ func TestTooManyNames(t *testing.T) {
 	}
 }
 
+// Deep directories with long names, of which a guest can make thousands, take neither much time
+// nor much memory.
+func TestDeepNames(t *testing.T) {
+	d, _ := newDir(t)
+	deep := strings.TrimSuffix(strings.Repeat(strings.Repeat("d", 250)+"/", 30), "/")
+	if err := d.root.MkdirAll(deep, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 100 {
+		f, err := d.root.Create(deep + "/" + strconv.Itoa(i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Close()
+	}
+	if _, err := d.Write("a", strings.NewReader("x")); err != nil {
+		t.Fatal(err)
+	}
+	list, unfit, err := d.list()
+	if err != nil || len(list) != 1 || unfit != 1 {
+		t.Errorf("%d names, %d unfit: %v", len(list), unfit, err)
+	}
+	if artifacts, _ := d.Collect([]string{"**"}, nil, 1000); len(artifacts) != 2 || !strings.Contains(artifacts[1].Error, "too long") {
+		t.Errorf("%+v", artifacts)
+	}
+	if err := d.Remove(strings.Repeat("d", 250)); err != nil {
+		t.Error(err)
+	}
+}
+
 // A write that fails leaves the file that was there, and nothing else.
 func TestWriteThatFails(t *testing.T) {
 	d, at := newDir(t)

@@ -222,7 +222,7 @@ for i in range(2000): globals()['many%d' % i] = i
     def __repr__(self): return "rich"
 class Bundle:
     def _repr_mimebundle_(self, include=None, exclude=None):
-        return {"text/html": b"<i>", "image/jpeg": "anBlZw=="}, {"meta": 1}
+        return {"text/html": b"<i>", "image/jpeg": "anBlZw==", "application/javascript": "alert(1)"}, {"meta": 1}
 display(Rich(html="<b>"), Rich(json=[1]))
 display(Bundle())
 Rich(png=b"\x89PNG", markdown="*m*")`, run.Succeeded)

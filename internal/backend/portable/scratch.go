@@ -53,8 +53,7 @@ func (s scratch) giveFiles(job backend.Job) (*workdir.Dir, error) {
 	}
 	work := workdir.New(root, workdir.Self())
 	if err := work.Give(job.Script.Files); err != nil {
-		work.Close()
-		return nil, err
+		return nil, errors.Join(err, work.Close())
 	}
 	return work, nil
 }

@@ -262,7 +262,7 @@ func (b *Scripts) execute(ctx context.Context, job backend.Job, message byte, g 
 	if err != nil {
 		return result, cause, nil, err
 	}
-	defer work.Close()
+	defer func() { err = errors.Join(err, work.Close()) }()
 	e, err := i.run(ctx, opening, watch{scratch: i.scratch, closed: b.gate.Closed()})
 	if err != nil {
 		return result, cause, nil, err

@@ -298,7 +298,7 @@ type sandbox struct {
 	pass    backend.Pass
 }
 
-func (s *sandbox) Run(ctx context.Context, job backend.Job) (run.Result, error) {
+func (s *sandbox) Run(ctx context.Context, job backend.Job) (result run.Result, err error) {
 	m := s.member
 	if m.group != nil {
 		if err := m.group.SetLimit(groupLimit(job.Limits)); err != nil {
@@ -309,7 +309,7 @@ func (s *sandbox) Run(ctx context.Context, job backend.Job) (run.Result, error) 
 	if err != nil {
 		return run.Result{}, err
 	}
-	defer work.Close()
+	defer func() { err = errors.Join(err, work.Close()) }()
 	codes := s.backend.kinds[s.backend.rulesOf(job)].codes
 	connection := s.backend.connect(m.Worker)
 	ending, err := m.Run(ctx, zygote.Guest{
@@ -317,7 +317,7 @@ func (s *sandbox) Run(ctx context.Context, job backend.Job) (run.Result, error) 
 		Streams: job.Streams, Network: connection.network(), Limits: job.Limits, OnOutputLimit: job.OnOutputLimit, Patience: s.backend.gate.Patience(), OnWait: m.replace,
 	})
 	traffic, closing := connection.end()
-	result, err := s.backend.conclude(m, report.Run{Limits: job.Limits, Restricted: job.Script.Restricted, Modules: s.backend.watchesModules()}, ending, errors.Join(err, closing))
+	result, err = s.backend.conclude(m, report.Run{Limits: job.Limits, Restricted: job.Script.Restricted, Modules: s.backend.watchesModules()}, ending, errors.Join(err, closing))
 	result.Enforcement, result.Traffic = s.backend.Enforcement(), traffic
 	result.Artifacts, result.ArtifactsOmitted = work.Collect(job.Script.Artifacts, job.Script.Files, job.Limits.Scratch)
 	if job.Script.Restricted {

@@ -2,7 +2,11 @@ package process
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
+	"os"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
 	"github.com/cordon-sandbox/cordon/internal/confine"
@@ -16,21 +20,36 @@ func (b *Backend) openWork(w *zygote.Worker) (*workdir.Dir, error) {
 	if err := b.plan.Work(); err != nil {
 		return nil, err
 	}
+	owner := workdir.Owner{UID: b.plan.UID, GID: b.plan.GID}
 	scratch, err := w.OpenScratch()
 	if err != nil {
 		return nil, run.Errorf(run.Internal, "%w", err)
 	}
-	defer scratch.Close()
-	owner := workdir.Owner{UID: b.plan.UID, GID: b.plan.GID}
-	if err := owner.Do(func() error { return scratch.Mkdir(confine.WorkName, 0o755) }); err != nil && !errors.Is(err, fs.ErrExist) {
+	work, err := openIn(scratch, owner)
+	if err := errors.Join(err, scratch.Close()); err != nil {
+		return nil, err
+	}
+	return workdir.New(work, owner), nil
+}
+
+// openIn opens the directory below /tmp. A guest that has replaced it by another directory of its
+// own gets that one. The descriptor goes by way of /proc, because OpenRoot of a Root would wait
+// for a pipe.
+func openIn(scratch *os.Root, owner workdir.Owner) (*os.Root, error) {
+	err := owner.Do(func() error { return scratch.Mkdir(confine.WorkName, 0o755) })
+	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, run.Errorf(run.Internal, "%s: %w", confine.Work, err)
 	}
-	// A guest that has replaced it by a link to another directory of its own gets that one.
-	work, err := scratch.OpenRoot(confine.WorkName)
+	f, err := scratch.OpenFile(confine.WorkName, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, run.Errorf(run.Invalid, "%s is not a directory any more: %w", confine.Work, err)
 	}
-	return workdir.New(work, owner), nil
+	defer f.Close()
+	root, err := os.OpenRoot(fmt.Sprintf("/proc/self/fd/%d", f.Fd()))
+	if err != nil {
+		return nil, run.Errorf(run.Internal, "%s: %w", confine.Work, err)
+	}
+	return root, nil
 }
 
 // giveFiles puts the files of a job into the /work of a worker. It returns nil for a job without
@@ -44,7 +63,7 @@ func (b *Backend) giveFiles(w *zygote.Worker, job backend.Job) (*workdir.Dir, er
 		if err = work.Give(job.Script.Files); err == nil {
 			return work, nil
 		}
-		work.Close()
+		err = errors.Join(err, work.Close())
 	}
 	return nil, err
 }

@@ -89,7 +89,10 @@ def add_form(bundle, kind, data):
     elif is_kind(data, str):
         from binascii import a2b_base64
 
-        bundle[kind] = a2b_base64(text_of(data))
+        try:
+            bundle[kind] = a2b_base64(text_of(data))
+        except ValueError:
+            pass  # some other text: a program for browsers, for example
     else:
         bundle[kind] = bytes(data)
 
