@@ -98,8 +98,9 @@ func newPendingRuns(o kept.Options[*pendingRun]) *pendingRuns {
 }
 
 // Start begins a pending run, which goes on without its client. It returns when the Runner has
-// accepted the request: the run has its turn, or waits for it as long as the service lasts. size is the memory of the request. ended is called when an accepted run has ended,
-// with the error of one that has no Result.
+// accepted the request: the run has its turn, or waits for it as long as the service lasts. size
+// is the memory of the request. ended is called when an accepted run has ended, with the error of
+// one that has no Result.
 func (s *Service) Start(ctx context.Context, who token.Caller, frontend observe.Frontend, req run.Request, size int64, ended func(error)) (RunInfo, error) {
 	_, leave, err := s.enter(s.life) // the service does not end before the goroutine is counted
 	if err != nil {
