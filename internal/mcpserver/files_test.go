@@ -323,7 +323,7 @@ func TestFilesDoNotSpeakForCordon(t *testing.T) {
 	c.want(t, "read_file", given{"session": "main", "name": "c\u202etxt"}, `text "x"`, `c\u202etxt is complete`)
 	answer := c("run_python", given{"session": "main", "code": "print x", "artifacts": []string{"**"}})
 	for line := range strings.Lines(answer.remark()) {
-		if !strings.HasPrefix(line, "Files: ") && line != "Files left out: /work: 2 names are no text, or have control characters: such files cannot come back." || strings.ContainsAny(line, "\u2028\u202e") {
+		if !strings.HasPrefix(line, "Files: ") && line != "Files left out: /work: 2 names are no text, have control characters or are too long: such files cannot come back." || strings.ContainsAny(line, "\u2028\u202e") {
 			t.Errorf("%q", line)
 		}
 	}
@@ -624,7 +624,7 @@ func TestResourcesByUnusualURIs(t *testing.T) {
 		"cordon://session//files/b": "no such resource", "cordon://session/a b/files/b": "no such resource", "\x01\x7f\u202e\\": "no such resource", "cordon://session/main/files/": "path below /work",
 		"cordon://session/main/files/\x01": "control characters", "cordon://session/main/files/../b": "path below /work", "cordon://session/main/files/%2e%2e%2fb": "path below /work",
 		"cordon://session/main/files//etc/passwd": "no slash", "cordon://session/none/files/b": "there is no session none: yours are main", "cordon://session/main/files/\u202e": "no such file",
-		"cordon://session/main/files/" + strings.Repeat("x/", 5000): "path below /work",
+		"cordon://session/main/files/" + strings.Repeat("x/", 5000): "at most 1024 bytes",
 	} {
 		if _, code, message := read(uri); code != -32602 || !strings.Contains(message, want) {
 			t.Errorf("%.80q: %d %s", uri, code, message)

@@ -81,6 +81,7 @@ func (c call) frame(t *testing.T, first bool) []byte {
 		wire.Field{Name: "name", Value: c.name},
 		wire.Field{Name: "context", Value: c.context},
 		wire.Field{Name: "variables", Value: c.variables},
+		wire.Field{Name: "args", Value: []string{}},
 		wire.Field{Name: "restricted", Value: c.restricted},
 		wire.Field{Name: "tools", Value: c.tools},
 		wire.Field{Name: "session", Value: c.session},

@@ -60,7 +60,7 @@ func TestScripts(t *testing.T) {
 			t.Parallel()
 			got := w.runScript(t, c.args...)
 			got.check(t, c.code, c.stdout, c.stderr)
-			if strings.Contains(got.stdout, "CORDON_SECRET") {
+			if strings.Contains(got.stdout, "SECRET_OF_HOST") {
 				t.Errorf("the environment was inherited: %s", got.stdout)
 			}
 		})
@@ -100,7 +100,7 @@ func TestCommands(t *testing.T) {
 			t.Parallel()
 			got := w.runGuest(t, c.flags, c.args...)
 			got.check(t, c.code, c.stdout, c.stderr)
-			if strings.Contains(got.stdout, "CORDON_SECRET") {
+			if strings.Contains(got.stdout, "SECRET_OF_HOST") {
 				t.Errorf("the environment was inherited: %s", got.stdout)
 			}
 		})

@@ -99,7 +99,7 @@ func (w *wineFixture) build(directory string) (err error) {
 func winePath(path string) string { return "Z:" + strings.ReplaceAll(path, "/", `\`) }
 
 func (w *wineFixture) environment() []string {
-	return []string{"WINEPREFIX=" + w.prefix, "WINEDEBUG=-all", "DISPLAY=", "PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "CORDON_SECRET=x"}
+	return []string{"WINEPREFIX=" + w.prefix, "WINEDEBUG=-all", "DISPLAY=", "PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "SECRET_OF_HOST=x"}
 }
 
 // result is the exit code and output of a program.
