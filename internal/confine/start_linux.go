@@ -38,7 +38,9 @@ func Start(spec Spec) (*Process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("control socket: %w", err)
 	}
-	if have.control, err = closing.add(pair[1], nil); err != nil {
+	var theirEnd descriptorSet
+	defer theirEnd.close()
+	if have.control, err = theirEnd.add(pair[1], nil); err != nil {
 		unix.Close(pair[0])
 		return nil, err
 	}
@@ -60,6 +62,9 @@ func Start(spec Spec) (*Process, error) {
 		unix.Close(pair[0])
 		return nil, err
 	}
+	// The child has its own by now. As long as we have one, a message to a child that has died
+	// waits for room forever.
+	theirEnd.close()
 	process.Control, process.late = pair[0], newLateWalls(spec)
 	if err = unwritten; err == nil {
 		err = process.release(spec, translated, messages)
@@ -280,4 +285,5 @@ func (s *descriptorSet) close() {
 	for _, fd := range *s {
 		unix.Close(fd)
 	}
+	*s = nil
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -255,5 +256,30 @@ func TestDescriptorsMoveApart(t *testing.T) {
 				t.Errorf("%d stays open: %v", fd, err)
 			}
 		}
+	}
+}
+
+// A child that ends before it has read its messages, which are more than fit into the socket, keeps
+// nobody waiting.
+func TestStartDoesNotWaitForADeadChild(t *testing.T) {
+	spec := bare("/bin/true")
+	spec.Messages = func() ([][]byte, error) { return slices.Repeat([][]byte{make([]byte, 100_000)}, 20), nil }
+	ended := make(chan error, 1)
+	go func() {
+		p, err := Start(spec)
+		if err == nil {
+			p.Kill()
+			p.Wait()
+			unix.Close(p.Control)
+		}
+		ended <- err
+	}()
+	select {
+	case err := <-ended:
+		if !errors.Is(err, unix.EPIPE) && !errors.Is(err, unix.ECONNRESET) {
+			t.Errorf("%v", err)
+		}
+	case <-time.After(time.Minute):
+		t.Fatal("it waits")
 	}
 }
