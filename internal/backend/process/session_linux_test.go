@@ -208,6 +208,20 @@ func TestEarlyInterrupts(t *testing.T) {
 	}
 }
 
+// Python drops an interrupt that comes during the callback of a weak reference, as the import
+// system has them. The next one ends the step.
+func TestInterruptInCallback(t *testing.T) {
+	s := openSession(t, open(t, Options{Idle: 1}))
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	job := jobOf(s.backend, "import time, weakref\nclass C: pass\nc = C()\nr = weakref.ref(c, lambda _: (print('ready', flush=True), time.sleep(100)))\ndel c\nwhile True: pass", nil)
+	job.Streams.Out = canceling(cancel)
+	res, err := s.Run(ctx, job)
+	if err != nil || res.Outcome != run.Canceled || !res.Step.Survived {
+		t.Errorf("%v %s %s %+v\n%s", err, res.Outcome, res.Error, res.Step, res.Stderr)
+	}
+}
+
 // What threads of a session use between its steps counts for the next step.
 func TestThreadsBetweenStepsAreCharged(t *testing.T) {
 	b := open(t, Options{Idle: 2})

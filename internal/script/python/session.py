@@ -292,6 +292,16 @@ def interrupted(number, frame):
         raise KeyboardInterrupt
 
 
+def ignored(problem, report=sys.unraisablehook):
+    """Handles an exception in a place that cannot raise it, such as the callback of a weak
+    reference. An interrupt there has interrupted nothing, so the next one has to."""
+    global INTERRUPTIBLE
+    if problem.exc_type is KeyboardInterrupt:
+        INTERRUPTIBLE = True
+    else:
+        report(problem)
+
+
 def serve_session(session, modules):
     """Runs steps whenever the Runner sends one. modules watches imported modules, or is None.
 
@@ -303,6 +313,7 @@ def serve_session(session, modules):
 
     global INTERRUPTIBLE
     signal(SIGINT, interrupted)
+    sys.unraisablehook = ignored
     send(frame(b"D", marshal.dumps({"end": "opened", "code": 0}, 2)))
     while True:
         number, *step = receive()[1]
