@@ -137,20 +137,11 @@ func (s *Session) Run(ctx context.Context, req run.Request) (run.Result, error) 
 	if job.Limits, err = s.runner.policy.Narrow(req.Limits.Fill(s.limits, s.runner.policy.Maxima)); err != nil {
 		return run.Result{}, run.Wrap(run.Invalid, err)
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	defer context.AfterFunc(s.life, cancel)()
-	turn, err := s.runner.line.Enter(ctx, s.one)
-	if s.life.Err() != nil {
-		err = run.Errorf(run.Gone, "the session is closed")
-	}
+	ctx, leave, err := s.enter(ctx)
 	if err != nil {
-		turn.Leave()
 		return run.Result{}, err
 	}
-	defer turn.Leave()
-	s.setInterrupt(cancel)
-	defer s.setInterrupt(nil)
+	defer leave()
 	result, err := s.session.Run(ctx, job)
 	result.ID = req.ID
 	return withCause(ctx, result), err
@@ -159,18 +150,37 @@ func (s *Session) Run(ctx context.Context, req run.Request) (run.Result, error) 
 // Variables lists the global variables of the session by name, at most 1,000, and counts the
 // others. Names that begin with an underscore are left out. It waits for a running step.
 func (s *Session) Variables(ctx context.Context) (list []run.Variable, omitted int, err error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	defer context.AfterFunc(s.life, cancel)()
-	turn, err := s.runner.line.Enter(ctx, s.one)
-	if s.life.Err() != nil {
-		err = run.Errorf(run.Gone, "the session is closed")
-	}
-	defer turn.Leave()
+	ctx, leave, err := s.enter(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
+	defer leave()
 	return s.session.Variables(ctx)
+}
+
+// enter waits for a turn of the session, which leave ends. An interrupt, and the end of the
+// session, end the context that it returns.
+func (s *Session) enter(ctx context.Context) (inside context.Context, leave func(), err error) {
+	inside, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(s.life, cancel)
+	turn, err := s.runner.line.Enter(inside, s.one)
+	if s.life.Err() != nil {
+		err = run.Errorf(run.Gone, "the session is closed")
+	}
+	end := func() {
+		turn.Leave()
+		stop()
+		cancel()
+	}
+	if err != nil {
+		end()
+		return nil, nil, err
+	}
+	s.setInterrupt(cancel)
+	return inside, func() {
+		s.setInterrupt(nil)
+		end()
+	}, nil
 }
 
 // Interrupt cancels the running step, as if its context had ended. Without one, it does

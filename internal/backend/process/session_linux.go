@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
@@ -31,17 +30,13 @@ type session struct {
 	limits      policy.Limits   // of the worker
 	enforcement run.Enforcement // of all its steps
 	connection  *connection     // nil without a network
+	work        *backend.Lazy[*workdir.Dir]
 
-	// turn guards the fields below.
-	turn    chan struct{}
+	// turns guard the fields below.
+	turns   *backend.Turns
 	steps   int
 	traffic []run.Traffic // of all steps before
-	over    error         // why there can be no other step
 	idle    *time.Timer   // of the next check between steps
-
-	working sync.Mutex
-	work    *workdir.Dir // nil until somebody needs it
-	closed  bool
 }
 
 // OpenSession leases a worker that waits for steps.
@@ -72,7 +67,8 @@ func (b *Backend) openSession(ctx context.Context, o backend.SessionOptions) (*s
 		return nil, err
 	}
 	m.replace() // it is busy from now on
-	s := &session{backend: b, member: m, restricted: o.Restricted, limits: o.Limits, enforcement: b.Enforcement(), turn: make(chan struct{}, 1)}
+	s := &session{backend: b, member: m, restricted: o.Restricted, limits: o.Limits, enforcement: b.Enforcement(), turns: backend.NewTurns()}
+	s.work = backend.NewLazy(s.openWork)
 	if o.Restricted {
 		s.enforcement.Walls[policy.WallLanguage] = b.enforcedRules(rules)
 	}
@@ -82,7 +78,6 @@ func (b *Backend) openSession(ctx context.Context, o backend.SessionOptions) (*s
 		_, closing := s.connection.end()
 		return nil, errors.Join(err, closing)
 	}
-	s.turn <- struct{}{}
 	return s, nil
 }
 
@@ -111,26 +106,17 @@ func (s *session) Restricted() bool { return s.restricted }
 
 // Run runs a step. Steps of one session wait for each other.
 func (s *session) Run(ctx context.Context, job backend.Job) (run.Result, error) {
-	select {
-	case <-s.turn:
-		defer s.done()
-	case <-ctx.Done():
-		return run.Result{}, ctx.Err()
+	leave, err := s.turns.Enter(ctx, s.backend.gate)
+	if err != nil {
+		return run.Result{}, err
 	}
-	if s.over != nil {
-		return run.Result{}, s.over
-	}
+	defer leave()
 	if err := s.keepsItsLimits(job.Limits); err != nil {
 		return run.Result{}, err
 	}
 	if job.Streams.In != nil {
 		return run.Result{}, run.Errorf(run.Invalid, "the input of a step is a text: stdin")
 	}
-	pass, err := s.backend.gate.Enter(ctx)
-	if err != nil {
-		return run.Result{}, err
-	}
-	defer pass.Leave()
 	return s.step(ctx, job)
 }
 
@@ -139,7 +125,7 @@ func (s *session) step(ctx context.Context, job backend.Job) (run.Result, error)
 	var work *workdir.Dir
 	if job.Script.HasFiles() {
 		var err error
-		if work, err = s.openWork(); err == nil {
+		if work, err = s.work.Get(ctx); err == nil {
 			err = work.Give(job.Script.Files)
 		}
 		if err != nil {
@@ -190,20 +176,11 @@ const listTime = time.Second
 
 // Variables lists the global variables, and counts those above the bound.
 func (s *session) Variables(ctx context.Context) ([]run.Variable, int, error) {
-	select {
-	case <-s.turn:
-		defer s.done()
-	case <-ctx.Done():
-		return nil, 0, ctx.Err()
-	}
-	if s.over != nil {
-		return nil, 0, s.over
-	}
-	pass, err := s.backend.gate.Enter(ctx)
+	leave, err := s.turns.Enter(ctx, s.backend.gate)
 	if err != nil {
 		return nil, 0, err
 	}
-	defer pass.Leave()
+	defer leave()
 	limits := s.limits
 	limits.WallTime, limits.CPUTime = min(limits.WallTime, listTime), min(limits.CPUTime, listTime)
 	ending, err := s.member.Variables(ctx, zygote.Guest{Limits: limits, OnOutputLimit: policy.OutputTruncate, Patience: s.backend.gate.Patience(), Grace: stepGrace})
@@ -224,43 +201,6 @@ func (s *session) Variables(ctx context.Context) ([]run.Variable, int, error) {
 		return nil, 0, run.Errorf(run.Invalid, "the session does not list its variables: %s", result.Error)
 	}
 	return list, omitted, nil
-}
-
-// hasWork returns an error if the session has no /work.
-func (s *session) hasWork() error {
-	if s.restricted {
-		return run.Errorf(run.Invalid, "a session by the language rules has no files: its steps could not open them")
-	}
-	return s.backend.plan.Work()
-}
-
-// openWork opens the session's /work, once.
-func (s *session) openWork() (*workdir.Dir, error) {
-	s.working.Lock()
-	defer s.working.Unlock()
-	if err := s.hasWork(); err != nil {
-		return nil, err
-	}
-	if s.closed {
-		return nil, run.Errorf(run.Gone, "the session has ended")
-	}
-	if s.work == nil {
-		work, err := s.backend.openWork(s.member.Worker)
-		if err != nil {
-			return nil, err
-		}
-		s.work = work
-	}
-	return s.work, nil
-}
-
-// Files returns the session's /work. It can be used while a step runs.
-func (s *session) Files() (run.Files, error) {
-	work, err := s.openWork()
-	if err != nil {
-		return nil, err
-	}
-	return work, nil
 }
 
 // minCheck bounds how often an idle session is checked.
@@ -287,15 +227,11 @@ func (s *session) watch() {
 	}
 }
 
-// checkIdle checks a session in which no step runs.
+// checkIdle checks a session in which no step runs. After a step, it is watched again.
 func (s *session) checkIdle() {
-	select {
-	case <-s.turn:
-		defer s.done()
-		if s.over == nil {
-			s.watch()
-		}
-	default: // a step runs, after which the session is watched again
+	if s.turns.Try() {
+		defer s.turns.Leave()
+		s.watch()
 	}
 }
 
@@ -314,26 +250,20 @@ func (s *session) keepsItsLimits(asked policy.Limits) error {
 func (s *session) Close() error {
 	defer s.backend.sessions.Remove(s) // last: until then closing the Runner waits for it
 	s.member.Kill(zygote.KilledCanceled)
-	<-s.turn
-	defer s.done()
-	if s.over != nil {
-		return nil
+	if s.turns.Take() != nil {
+		return nil // it is over
 	}
+	defer s.turns.Leave()
 	return s.end(run.Errorf(run.Gone, "the session is closed"))
 }
 
 // end frees what the session has. The caller has the turn.
 func (s *session) end(why error) error {
-	s.over = why
+	s.turns.End(why)
 	if s.idle != nil {
 		s.idle.Stop()
 	}
 	s.member.Close()
 	_, err := s.connection.end()
-	s.working.Lock()
-	defer s.working.Unlock()
-	s.closed = true
 	return errors.Join(err, s.work.Close())
 }
-
-func (s *session) done() { s.turn <- struct{}{} }

@@ -1,6 +1,7 @@
 package process
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -66,4 +67,32 @@ func (b *Backend) giveFiles(w *zygote.Worker, job backend.Job) (*workdir.Dir, er
 		err = errors.Join(err, work.Close())
 	}
 	return nil, err
+}
+
+// hasWork returns an error if the session has no /work.
+func (s *session) hasWork() error {
+	if s.restricted {
+		return run.Errorf(run.Invalid, "a session by the language rules has no files: its steps could not open them")
+	}
+	return s.backend.plan.Work()
+}
+
+// openWork opens the session's /work.
+func (s *session) openWork(context.Context) (*workdir.Dir, error) {
+	if err := s.hasWork(); err != nil {
+		return nil, err
+	}
+	return s.backend.openWork(s.member.Worker)
+}
+
+// Files returns the session's /work. It can be used while a step runs.
+func (s *session) Files() (run.Files, error) {
+	work, err := s.work.Get(context.Background())
+	if errors.Is(err, run.ErrClosed) {
+		err = run.Errorf(run.Gone, "the session has ended")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return work, nil
 }

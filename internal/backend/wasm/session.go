@@ -18,11 +18,10 @@ type Session struct {
 	life       context.Context // ends with the session, and then ends its run
 	end        context.CancelFunc
 
-	// turn guards the fields below.
-	turn     chan struct{}
+	// turns guard the fields below.
+	turns    *backend.Turns
 	steps    int
 	instance *python.Instance
-	over     error // why it can no longer be used
 }
 
 // openSession starts a session.
@@ -45,9 +44,8 @@ func (b *Backend) openSession(ctx context.Context, restricted bool) (*Session, e
 
 // newSession returns a session with an instance. It ends with the Runner.
 func (b *Backend) newSession(i *python.Instance, restricted bool) (*Session, error) {
-	s := &Session{backend: b, restricted: restricted, instance: i, turn: make(chan struct{}, 1)}
+	s := &Session{backend: b, restricted: restricted, instance: i, turns: backend.NewTurns()}
 	s.life, s.end = context.WithCancel(context.Background())
-	s.turn <- struct{}{}
 	if !b.sessions.Add(s) {
 		return nil, errors.Join(backend.ErrClosed(), s.close(backend.ErrClosed()))
 	}
@@ -62,20 +60,11 @@ func (s *Session) Run(ctx context.Context, job backend.Job) (run.Result, error) 
 	if job.Script.Restricted != s.restricted {
 		return run.Result{}, run.Errorf(run.Invalid, "restricted must match the session's mode, which is restricted=%v", s.restricted)
 	}
-	select {
-	case <-s.turn:
-		defer s.done()
-	case <-ctx.Done():
-		return run.Result{}, ctx.Err()
-	}
-	if s.over != nil {
-		return run.Result{}, s.over
-	}
-	pass, err := s.backend.gate.Enter(ctx)
+	leave, err := s.turns.Enter(ctx, s.backend.gate)
 	if err != nil {
 		return run.Result{}, err
 	}
-	defer pass.Leave()
+	defer leave()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(s.life, cancel)()
@@ -95,20 +84,11 @@ func (s *Session) Run(ctx context.Context, job backend.Job) (run.Result, error) 
 
 // Variables lists the global variables, and counts those above a bound.
 func (s *Session) Variables(ctx context.Context) ([]run.Variable, int, error) {
-	select {
-	case <-s.turn:
-		defer s.done()
-	case <-ctx.Done():
-		return nil, 0, ctx.Err()
-	}
-	if s.over != nil {
-		return nil, 0, s.over
-	}
-	pass, err := s.backend.gate.Enter(ctx)
+	leave, err := s.turns.Enter(ctx, s.backend.gate)
 	if err != nil {
 		return nil, 0, err
 	}
-	defer pass.Leave()
+	defer leave()
 	job := backend.Job{Limits: s.backend.options.Policy.Limits}
 	job.Script.Restricted = s.restricted
 	list, omitted, err := s.instance.Variables(ctx, s.backend.completed(job))
@@ -118,23 +98,12 @@ func (s *Session) Variables(ctx context.Context) ([]run.Variable, int, error) {
 	return list, omitted, err
 }
 
-// use takes the turn, or returns why the session can no longer be used.
-func (s *Session) use() error {
-	<-s.turn
-	if s.over != nil {
-		s.done()
-	}
-	return s.over
-}
-
-func (s *Session) done() { s.turn <- struct{}{} }
-
 // fork returns a session with a copy of this one's memory. Open files stay with the old one.
 func (s *Session) fork() (*Session, error) {
-	if err := s.use(); err != nil {
+	if err := s.turns.Take(); err != nil {
 		return nil, err
 	}
-	defer s.done()
+	defer s.turns.Leave()
 	i, err := s.instance.Fork()
 	if err != nil {
 		return nil, err
@@ -144,10 +113,10 @@ func (s *Session) fork() (*Session, error) {
 
 // Save writes the current state of the session.
 func (s *Session) Save(to io.Writer) error {
-	if err := s.use(); err != nil {
+	if err := s.turns.Take(); err != nil {
 		return err
 	}
-	defer s.done()
+	defer s.turns.Leave()
 	return s.instance.Save(to, s.restricted)
 }
 
@@ -181,16 +150,16 @@ func (b *Backend) loadSession(ctx context.Context, from io.Reader) (*Session, er
 func (s *Session) Close() error {
 	defer s.backend.sessions.Remove(s) // last: until then closing the Runner waits for it
 	s.end()
-	if s.use() != nil {
+	if s.turns.Take() != nil {
 		return nil
 	}
-	defer s.done()
+	defer s.turns.Leave()
 	return s.close(run.Errorf(run.Gone, "the session is closed"))
 }
 
 // close frees the memory. The caller has the turn, or the only reference to the session.
 func (s *Session) close(why error) error {
-	s.over = why
+	s.turns.End(why)
 	s.end()
 	return s.instance.Close()
 }

@@ -123,7 +123,7 @@ func TestClosedSessionsAreForgotten(t *testing.T) {
 	if known := b.sessions.All(); len(known) != 1 || known[0] != other {
 		t.Errorf("%d sessions are known", len(known))
 	}
-	if err := other.use(); err != nil { // as Fork and Save do
+	if err := other.turns.Take(); err != nil { // as Fork and Save do
 		t.Fatal(err)
 	}
 	closed, ended := make(chan error, 1), make(chan error, 1)
@@ -139,7 +139,7 @@ func TestClosedSessionsAreForgotten(t *testing.T) {
 		ended <- nil
 	default:
 	}
-	other.done()
+	other.turns.Leave()
 	if err := errors.Join(<-closed, <-ended); err != nil {
 		t.Error(err)
 	}
