@@ -53,12 +53,12 @@ func (l *Lazy[T]) Started() (value T, ok bool) {
 	return value, false
 }
 
-// Close waits for a start in progress, prevents later ones, and closes the value.
+// Close waits for a start in progress, closes the value, and refuses all later uses.
 func (l *Lazy[T]) Close() error {
 	<-l.lock
 	defer func() { l.lock <- struct{}{} }()
 	l.closed = true
-	if started := l.started.Load(); started != nil {
+	if started := l.started.Swap(nil); started != nil {
 		return (*started).Close()
 	}
 	return nil

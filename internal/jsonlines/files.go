@@ -101,9 +101,7 @@ func (s *server) inFiles(o order) (any, error) {
 	if err == nil {
 		answer, err = s.doFiles(files, o)
 	}
-	if run.ClassOf(err) == run.Gone {
-		s.sessions.End(one, err.Error())
-	}
+	s.sessions.EndIfGone(one, err)
 	return answer, err
 }
 

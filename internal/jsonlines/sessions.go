@@ -194,12 +194,10 @@ func (s *server) runStep(ctx context.Context, o order) (any, error) {
 	}
 	defer s.sessions.Done(one)
 	result, err := one.Held.Run(ctx, req)
-	switch {
-	case err == nil && result.Step != nil && !result.Step.Survived:
+	if err == nil && result.Step != nil && !result.Step.Survived {
 		s.sessions.End(one, "step "+strconv.Itoa(result.Step.Number)+" ended it: "+result.Error)
-	case run.ClassOf(err) == run.Gone:
-		s.sessions.End(one, err.Error())
 	}
+	s.sessions.EndIfGone(one, err)
 	return result, err
 }
 
@@ -221,9 +219,7 @@ func (s *server) listVariables(ctx context.Context, o order) (any, error) {
 	}
 	defer s.sessions.Done(one)
 	list, omitted, err := one.Held.Variables(ctx)
-	if run.ClassOf(err) == run.Gone {
-		s.sessions.End(one, err.Error())
-	}
+	s.sessions.EndIfGone(one, err)
 	return variables{o.ID, run.StatusOK, append([]run.Variable{}, list...), omitted}, err
 }
 

@@ -212,6 +212,13 @@ func (t *Table[T]) End(one *Open[T], why string) {
 	_ = one.Held.Close() // it has ended already
 }
 
+// EndIfGone ends one whose use failed because it is gone. Its caller uses it.
+func (t *Table[T]) EndIfGone(one *Open[T], err error) {
+	if run.ClassOf(err) == run.Gone {
+		t.End(one, err.Error())
+	}
+}
+
 func (t *Table[T]) bury(one *Open[T], why string) {
 	if t.options.Remember {
 		t.gone.Bury(one.owner, one.id, why)

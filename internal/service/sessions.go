@@ -96,10 +96,10 @@ func (s *Service) Step(ctx context.Context, who token.Caller, frontend observe.F
 		switch {
 		case err == nil && result.Step != nil && !result.Step.Survived:
 			s.sessions.End(one, "a step ended it: "+result.Error)
-		case run.ClassOf(err) == run.Gone:
-			s.sessions.End(one, err.Error())
 		case err != nil && run.ClassOf(err) == run.Internal && ctx.Err() == nil:
 			s.sessions.End(one, "its sandbox failed")
+		default:
+			s.sessions.EndIfGone(one, err)
 		}
 		return result, err
 	})
@@ -114,10 +114,11 @@ func (s *Service) InFiles(who token.Caller, id string, do func(run.Files) error)
 	}
 	defer s.sessions.Done(one)
 	files, err := one.Held.Files()
-	if err != nil {
-		return err
+	if err == nil {
+		err = do(files)
 	}
-	return do(files)
+	s.sessions.EndIfGone(one, err)
+	return err
 }
 
 // Variables lists the variables of one of the caller's own sessions, and counts those above a
@@ -132,9 +133,7 @@ func (s *Service) Variables(ctx context.Context, who token.Caller, id string) (l
 		list, omitted, err = one.Held.Variables(ctx)
 		return err
 	})
-	if run.ClassOf(err) == run.Gone {
-		s.sessions.End(one, err.Error())
-	}
+	s.sessions.EndIfGone(one, err)
 	return list, omitted, err
 }
 

@@ -21,6 +21,7 @@ type fakeSession struct {
 	run.SessionOptions
 	step    func(ctx context.Context, req run.Request) (run.Result, error) // nil: succeeds at once
 	closing error
+	gone    error // of its files and variables
 
 	steps, interrupts, closed atomic.Int64
 
@@ -40,10 +41,15 @@ func (s *fakeSession) Run(ctx context.Context, req run.Request) (run.Result, err
 	return stepResult(int(s.steps.Add(1)), true), nil
 }
 
-func (s *fakeSession) Files() (run.Files, error) { return nil, run.Errorf(run.Unsupported, "no files") }
+func (s *fakeSession) Files() (run.Files, error) {
+	if s.gone != nil {
+		return nil, s.gone
+	}
+	return nil, run.Errorf(run.Unsupported, "no files")
+}
 
 func (s *fakeSession) Variables(context.Context) ([]run.Variable, int, error) {
-	return []run.Variable{{Name: "x", Type: "int", Size: 28, Text: "1"}}, 0, nil
+	return []run.Variable{{Name: "x", Type: "int", Size: 28, Text: "1"}}, 0, s.gone
 }
 
 func (s *fakeSession) Interrupt() {
@@ -322,6 +328,30 @@ func TestSessionsThatEnd(t *testing.T) {
 	}
 	if _, err := s.Session(alice, id); err != nil {
 		t.Error(err)
+	}
+}
+
+// Whoever finds that a session is gone ends it, whatever they wanted of it.
+func TestSessionsThatAreGone(t *testing.T) {
+	for name, use := range map[string]func(s *Service, id string) error{
+		"files": func(s *Service, id string) error {
+			return s.InFiles(alice, id, func(run.Files) error { return nil })
+		},
+		"variables": func(s *Service, id string) error {
+			_, _, err := s.Variables(t.Context(), alice, id)
+			return err
+		},
+	} {
+		s, made := serviceWithFakeSessions(t, Options{})
+		id := mustOpenSession(t, s)
+		one := (*made)[0]
+		one.gone = run.Errorf(run.Gone, "the worker died")
+		if err := use(s, id); !errors.Is(err, run.ErrGone) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := s.Session(alice, id); !errors.Is(err, run.ErrGone) || one.closed.Load() != 1 {
+			t.Errorf("%s: it is still open: %v", name, err)
+		}
 	}
 }
 
