@@ -89,8 +89,8 @@ func Sessions() string { return plotsPart + sessionPart }
 // Otherwise the program calls serve, and the host may copy its memory. A frame is a
 // marshalled list:
 //
-//	kind        "run" or "check"
-//	script      its text; None for a session, to list its variables
+//	kind        "run", "check", or "list": the variables of a session
+//	script      its text
 //	name        its name in tracebacks
 //	context     any JSON value
 //	variables   names of globals to report

@@ -27,6 +27,7 @@ const (
 	KindHook  byte = 'H' // host → guest: what to compile, and to run with each call
 	KindOpen  byte = 'N' // host → guest: open a session
 	KindCall  byte = 'K' // host → guest: a call of the hook, or a step of the session
+	KindList  byte = 'U' // host → guest: list the variables of the session
 	KindReady byte = 'R' // guest → host: which walls stand, before any guest code
 	KindCode  byte = 'C' // guest → host: the compiled script, before it runs
 	KindDone  byte = 'D' // guest → host: the report
@@ -104,7 +105,7 @@ func ReadFrame(r io.Reader, buf []byte, max int) (kind byte, payload []byte, err
 	kind = header[0]
 	size := uint64(binary.LittleEndian.Uint32(header[1:]))
 	switch kind {
-	case KindStart, KindCheck, KindHook, KindOpen, KindCall, KindReady, KindCode, KindDone, KindLast:
+	case KindStart, KindCheck, KindHook, KindOpen, KindCall, KindList, KindReady, KindCode, KindDone, KindLast:
 	default:
 		return 0, nil, fmt.Errorf("%w: unknown frame kind 0x%02x", ErrMalformed, kind)
 	}

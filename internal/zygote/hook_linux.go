@@ -36,17 +36,17 @@ func (w *Worker) Call(ctx context.Context, g Guest, call Call) (Ending, error) {
 		function = call.Function
 	}
 	fields := append(make([]wire.Field, 0, 4), numberField, wire.Field{Name: "function", Value: function})
-	return w.ask(ctx, g, append(fields, call.Arguments...))
+	return w.ask(ctx, g, wire.KindCall, append(fields, call.Arguments...))
 }
 
 // numberField is the first field of a question. The number is set by ask.
 var numberField = wire.Field{Name: "number"}
 
-// ask sends a worker that serves many calls one of them, and returns its answer.
-func (w *Worker) ask(ctx context.Context, g Guest, fields []wire.Field) (Ending, error) {
+// ask sends a question to a worker that answers many, and returns its answer.
+func (w *Worker) ask(ctx context.Context, g Guest, kind byte, fields []wire.Field) (Ending, error) {
 	number := rand.Int64()
 	fields[0].Value = number
-	frame, err := wire.AppendListFrame(w.question[:0], wire.KindCall, fields...)
+	frame, err := wire.AppendListFrame(w.question[:0], kind, fields...)
 	if err != nil {
 		return Ending{}, run.Errorf(run.Invalid, "%w", err)
 	}

@@ -19,31 +19,23 @@ func (w *Worker) OpenSession(ctx context.Context, g Guest) (Ending, error) {
 // Step runs one step of the session. A step that reaches a time limit, or whose context ends,
 // is interrupted. If it has not ended after the guest's grace, the worker is killed.
 func (w *Worker) Step(ctx context.Context, g Guest) (Ending, error) {
-	return w.askSession(ctx, g, g.Script)
+	stdin := g.Stdin
+	g.Stdin = "" // it comes with the frame: a pipe could not end with each step
+	return w.ask(ctx, g, wire.KindCall, []wire.Field{
+		numberField,
+		{Name: "script", Value: g.Script},
+		{Name: "name", Value: g.Name},
+		{Name: "context", Value: g.Context},
+		{Name: "variables", Value: g.Variables},
+		{Name: "args", Value: g.Args},
+		{Name: "stdin", Value: stdin},
+		{Name: "max_answer", Value: wire.MaxReport(g.Limits)},
+	})
 }
 
 // Variables lists the variables of the session, within the limits of a step.
 func (w *Worker) Variables(ctx context.Context, g Guest) (Ending, error) {
-	return w.askSession(ctx, g, nil)
-}
-
-func (w *Worker) askSession(ctx context.Context, g Guest, script any) (Ending, error) {
-	variables := g.Variables
-	if variables == nil {
-		variables = []string{}
-	}
-	stdin := g.Stdin
-	g.Stdin = "" // it comes with the frame: a pipe could not end with each step
-	return w.ask(ctx, g, []wire.Field{
-		numberField,
-		{Name: "script", Value: script},
-		{Name: "name", Value: g.Name},
-		{Name: "context", Value: g.Context},
-		{Name: "variables", Value: variables},
-		{Name: "args", Value: append([]string{}, g.Args...)},
-		{Name: "stdin", Value: stdin},
-		{Name: "max_answer", Value: wire.MaxReport(g.Limits)},
-	})
+	return w.ask(ctx, g, wire.KindList, []wire.Field{numberField, {Name: "max_answer", Value: wire.MaxReport(g.Limits)}})
 }
 
 // CPUTime returns what the worker has used since its last answer.

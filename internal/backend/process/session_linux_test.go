@@ -222,6 +222,34 @@ func TestInterruptInCallback(t *testing.T) {
 	}
 }
 
+// An interrupt that comes between two steps ends nothing, also after one that Python has dropped.
+func TestInterruptsBetweenSteps(t *testing.T) {
+	s := openSession(t, open(t, Options{Idle: 1}))
+	const later = `
+import os, signal, sys, threading, time, types
+def later():
+    time.sleep(0.3)
+    sys.unraisablehook(types.SimpleNamespace(exc_type=KeyboardInterrupt))
+    os.kill(os.getpid(), signal.SIGINT)
+    os.mkdir("done")
+threading.Thread(target=later).start()`
+	if res, err := s.Run(t.Context(), jobOf(s.backend, later, nil)); err != nil || !res.OK() {
+		t.Fatalf("%v %s", err, res.Error)
+	}
+	files, err := s.Files()
+	if err != nil {
+		t.Fatal(err)
+	}
+	hosttest.Eventually(t, "the interrupt was sent", func() bool {
+		_, _, err := files.Open("done")
+		return err != nil && strings.Contains(err.Error(), "directory")
+	})
+	res, err := s.Run(t.Context(), jobOf(s.backend, "result = 1", nil))
+	if err != nil || !res.OK() {
+		t.Errorf("%v %s", err, res.Error)
+	}
+}
+
 // What threads of a session use between its steps counts for the next step.
 func TestThreadsBetweenStepsAreCharged(t *testing.T) {
 	b := open(t, Options{Idle: 2})

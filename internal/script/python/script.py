@@ -193,8 +193,9 @@ def stage(names=sys.modules["builtins"]):
 
 def run(script, name, context, wanted, code, space, compiled, args=(), last=True, execute=exec):
     """Runs one guest and returns the report of its end. code is the compiled script if it is
-    known, and args are what follows the name in sys.argv. With last=False, for a warm-up or a step of a session, threads and exit handlers are
-    left alone. execute runs what compiled returns."""
+    known, and args are what follows the name in sys.argv. With last=False, for a warm-up or a
+    step of a session, threads and exit handlers are left alone. execute runs what compiled
+    returns."""
     space["context"] = context
     space["__file__"] = name
     sys.argv = [name, *args]

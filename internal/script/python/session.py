@@ -280,24 +280,24 @@ def brief(value, shorten):
     return " ".join(text[:400].split())[:100]
 
 
-INTERRUPTIBLE = False
+STEPPING = INTERRUPTED = False
 
 
 def interrupted(number, frame):
     """Handles SIGINT, which the Runner repeats until the step ends. It interrupts a step once,
     so that the step can clean up. One that arrives between two steps is late."""
-    global INTERRUPTIBLE
-    if INTERRUPTIBLE:
-        INTERRUPTIBLE = False
+    global INTERRUPTED
+    if STEPPING and not INTERRUPTED:
+        INTERRUPTED = True
         raise KeyboardInterrupt
 
 
 def ignored(problem, report=sys.unraisablehook):
     """Handles an exception in a place that cannot raise it, such as the callback of a weak
     reference. An interrupt there has interrupted nothing, so the next one has to."""
-    global INTERRUPTIBLE
+    global INTERRUPTED
     if problem.exc_type is KeyboardInterrupt:
-        INTERRUPTIBLE = True
+        INTERRUPTED = False
     else:
         report(problem)
 
@@ -305,35 +305,35 @@ def ignored(problem, report=sys.unraisablehook):
 def serve_session(session, modules):
     """Runs steps whenever the Runner sends one. modules watches imported modules, or is None.
 
-        number, script, name, context, variables, args, stdin, max_answer  ──▶
-        SIGINT: the step has reached a limit, or is canceled               ──▶
+        K, number, script, name, context, variables, args, stdin, max_answer  ──▶
+        U, number, max_answer: list the variables                             ──▶
+        SIGINT: the step has reached a limit, or is canceled                  ──▶
                        ◀──  the report, with the number and what was displayed
     """
     from _signal import SIGINT, signal
 
-    global INTERRUPTIBLE
+    global STEPPING, INTERRUPTED
     signal(SIGINT, interrupted)
     sys.unraisablehook = ignored
     send(frame(b"D", marshal.dumps({"end": "opened", "code": 0}, 2)))
     while True:
-        number, *step = receive()[1]
+        kind, (number, *asked) = receive()
         signal(SIGINT, interrupted)  # the guest may have replaced it
         report = None
         try:
-            INTERRUPTIBLE = True
-            # Without a script, the Runner asks for the variables.
-            report = session.list(True) if step[0] is None else session.step(*step)
-            INTERRUPTIBLE = False
+            INTERRUPTED, STEPPING = False, True
+            report = session.list(True) if kind == b"U" else session.step(*asked)
+            STEPPING = False
             report["number"] = number
             if modules is not None:
                 report = modules.report_with(report)
-            answer = frame(b"D", pack(report, step[-1]))
+            answer = frame(b"D", pack(report, asked[-1]))
         except KeyboardInterrupt:  # just before or after the code of the step
-            INTERRUPTIBLE = False
+            STEPPING = False
             answer = frame(b"D", raised("KeyboardInterrupt", number=number))
         except MemoryError:
-            INTERRUPTIBLE = False
+            STEPPING = False
             answer = frame(b"D", raised("MemoryError", number=number))
-        report = step = None
+        report = asked = None
         flush()
         send(answer)

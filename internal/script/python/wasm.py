@@ -89,7 +89,7 @@ class Image:
         self.space, self.kept = stage(self.builtins), True
 
     def handle(self, frame):
-        """Runs or checks a script and returns the report. A copy of the image serves one
+        """Answers a frame with a report: see WasmSource. A copy of the image serves one
         guest. A session is a guest that is called again and finds its globals."""
         kind, script, name, context, shown, args, restricted, tools, session, fresh, code, ask, max_size = marshal.loads(frame)
         if (restricted or kind == "check") != (self.rules is not None):
@@ -100,25 +100,25 @@ class Image:
             if kind == "check":
                 report = {"end": "checked", "code": 0, "findings": self.rules.check(script, name)}
             else:
-                report = self.run(script, name, context, shown, args, tools, session, code, ask, max_size)
+                report = self.run(kind, script, name, context, shown, args, tools, session, code, ask, max_size)
             flush()
             return pack(report, max_size)
         except MemoryError:
             flush()
             return OUT_OF_MEMORY
 
-    def run(self, script, name, context, shown, args, tools, session, code, ask, max_size):
+    def run(self, kind, script, name, context, shown, args, tools, session, code, ask, max_size):
         if not self.kept:
             self.space = stage(self.builtins)
         self.kept = session
         space = self.space
         if tools:
             space["tools"] = make_tools(tools, _cordon.ask)
-        if session and script is None:
-            return (self.session or Session(space, self.compiled, True)).list(False)
+        if session and self.session is None:
+            self.session = Session(space, self.compiled, self.rules is not None)
+        if kind == "list":
+            return self.session.list(False)
         if session:
-            if self.session is None:
-                self.session = Session(space, self.compiled, self.rules is not None)
             return self.session.step(script, name, context, shown, args, None, max_size)
         space["result"] = None
         how = sharing(self.compiled, give_code) if ask else self.compiled

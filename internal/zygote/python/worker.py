@@ -79,6 +79,16 @@ def enter_work():
     sys.path.insert(0, work)
 
 
+def provide(config, more, threads):
+    """Gives a guest what few need: threads for libraries, and /work. Returns its arguments."""
+    if threads > 1:
+        grow_libraries(config, threads)
+    args, work = more or ((), False)
+    if work:
+        enter_work()
+    return args
+
+
 def give_code(data):
     """Sends the Runner the bytecode of a script, or nothing if it cannot be cached."""
     send(frame(b"C", data))
@@ -182,12 +192,8 @@ def worker(syscall, config, fds, wanted):
         kind, start = receive(beginning)
         if kind == b"S":
             script, name, context, shown, code, ask, more, threads, max_answer = start
-            if threads > 1:
-                grow_libraries(config, threads)
+            args = provide(config, more, threads)
             how = sharing(config["compiled"], give_code) if ask else config["compiled"]
-            args, work = more or ((), False)
-            if work:
-                enter_work()
             report = run(script, name, context, shown, code, space, how, args)
             if modules is not None:
                 report = modules.report_with(report)
@@ -196,11 +202,8 @@ def worker(syscall, config, fds, wanted):
             max_answer = start[-1]
         elif kind == b"N":
             load_late()
-            threads = start[-2]
-            if threads > 1:
-                grow_libraries(config, threads)
-            if start[-3]:
-                enter_work()
+            *_, more, threads, _ = start
+            provide(config, more, threads)
             serve_session(Session(space, config["compiled"], "rules" in config), modules)
         else:
             load_late()

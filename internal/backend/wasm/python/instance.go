@@ -110,7 +110,7 @@ func (i *Instance) Fork() (*Instance, error) {
 
 // Run runs a script. Without a session, an instance runs only one.
 func (i *Instance) Run(ctx context.Context, job backend.Job, session bool) (run.Result, error) {
-	r, told, err := i.run(ctx, job, session)
+	r, told, err := i.ask(ctx, "run", job, session)
 	if err == nil && session {
 		r.Step = report.ReadStep(told, job.Limits.Result-r.ValueSize())
 		r.Step.Survived = !i.Stopped
@@ -121,7 +121,7 @@ func (i *Instance) Run(ctx context.Context, job backend.Job, session bool) (run.
 
 // Variables lists the variables of a session, and counts those above the bound.
 func (i *Instance) Variables(ctx context.Context, job backend.Job) ([]run.Variable, int, error) {
-	r, told, err := i.run(ctx, job, true)
+	r, told, err := i.ask(ctx, "list", job, true)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -132,8 +132,9 @@ func (i *Instance) Variables(ctx context.Context, job backend.Job) ([]run.Variab
 	return list, omitted, nil
 }
 
-func (i *Instance) run(ctx context.Context, job backend.Job, session bool) (run.Result, wire.Dict, error) {
-	frame, err := frameOf(job, session, !i.used)
+// ask sends a frame of this kind and returns what came of it, with the report.
+func (i *Instance) ask(ctx context.Context, kind string, job backend.Job, session bool) (run.Result, wire.Dict, error) {
+	frame, err := frameOf(kind, job, session, !i.used)
 	if err != nil {
 		return run.Result{}, nil, run.Wrap(run.Invalid, err)
 	}
@@ -161,7 +162,7 @@ func (i *Instance) run(ctx context.Context, job backend.Job, session bool) (run.
 }
 
 // frameOf encodes a job for the interpreter: see script.WasmSource.
-func frameOf(job backend.Job, session, fresh bool) ([]byte, error) {
+func frameOf(kind string, job backend.Job, session, fresh bool) ([]byte, error) {
 	name := job.Script.Name
 	if name == "" {
 		name = "<script>"
@@ -174,17 +175,13 @@ func frameOf(job backend.Job, session, fresh bool) ([]byte, error) {
 	if args == nil {
 		args = []string{}
 	}
-	var source any = job.Script.Source
-	if job.Script.Source == "" {
-		source = nil // the variables are listed
-	}
 	tools := slices.Sorted(maps.Keys(job.Script.Tools))
 	if tools == nil {
 		tools = []string{}
 	}
 	return wire.AppendList(make([]byte, 0, len(job.Script.Source)+512),
-		wire.Field{Name: "kind", Value: "run"},
-		wire.Field{Name: "script", Value: source},
+		wire.Field{Name: "kind", Value: kind},
+		wire.Field{Name: "script", Value: job.Script.Source},
 		wire.Field{Name: "name", Value: name},
 		wire.Field{Name: "context", Value: job.Script.Context},
 		wire.Field{Name: "variables", Value: variables},
