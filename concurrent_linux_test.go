@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
+	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -115,6 +117,27 @@ func TestRunnerRefusesUnknownNames(t *testing.T) {
 		if r, err := cordon.NewRunner(o); !errors.Is(err, run.ErrInvalid) {
 			t.Errorf("%+v: %v, %v", o, r, err)
 		}
+	}
+}
+
+// A request that waits holds no data of its files: they are read at its turn.
+func TestFilesAreReadAtTheirTurn(t *testing.T) {
+	r := newRunner(t, cordon.Options{Concurrent: 1})
+	name := filepath.Join(t.TempDir(), "f")
+	if err := os.WriteFile(name, []byte("before"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	end := occupy(t, r.Run)
+	change := func() {
+		if err := os.WriteFile(name, []byte("later"), 0o600); err != nil {
+			t.Error(err)
+		}
+		go end()
+	}
+	ctx := admission.WithCaller(t.Context(), &admission.Caller{Waits: change})
+	res, err := r.Run(ctx, run.Request{Script: run.Script{Source: "result = open('f').read()", Files: []run.File{{Name: "f", Path: name}}}})
+	if err != nil || string(res.Value) != `"later"` {
+		t.Errorf("%v %s %v", res.Value, res.Error, err)
 	}
 }
 

@@ -199,9 +199,6 @@ func (r *Runner) admit(req run.Request) (backend.Choice, backend.Job, error) {
 			return backend.Choice{}, backend.Job{}, run.Wrap(run.Invalid, err)
 		}
 	}
-	if req.Script.Files, err = workdir.Load(req.Script.Files, r.policy.Maxima.Scratch); err != nil {
-		return backend.Choice{}, backend.Job{}, err
-	}
 	if limits, err = r.roomForFiles(req, limits); err != nil {
 		return backend.Choice{}, backend.Job{}, err
 	}
@@ -219,9 +216,9 @@ func (r *Runner) admit(req run.Request) (backend.Choice, backend.Job, error) {
 // roomForFiles enlarges the scratch space for the files of a request, unless the request says how
 // large it is. They may take half of the usual one.
 func (r *Runner) roomForFiles(req run.Request, limits policy.Limits) (policy.Limits, error) {
-	var size policy.Bytes
-	for _, f := range req.Script.Files {
-		size += policy.Bytes(len(f.Data))
+	size, err := workdir.Size(req.Script.Files)
+	if err != nil {
+		return limits, err
 	}
 	if req.Limits.Scratch == 0 && size > limits.Scratch/2 {
 		limits.Scratch = min(r.policy.Maxima.Scratch, limits.Scratch+(size+policy.MiB-1)/policy.MiB*policy.MiB)

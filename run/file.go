@@ -19,8 +19,12 @@ type File struct {
 	// Name is the path below /work, with slashes.
 	Name string
 	Data []byte
-	// Path names a file of the host with the data, instead of Data.
+	// Path names a file of the host with the data, instead of Data. It is read when the script
+	// gets its turn.
 	Path string
+	// Root is a directory of the host. If it is set, Path is relative to it, and no link leads
+	// out of it.
+	Root string
 }
 
 // FileInfo describes a file in /work. It is the guest's word.
@@ -177,6 +181,9 @@ func (s Script) validateFiles() error {
 		names[f.Name] = true
 		if f.Path != "" && len(f.Data) > 0 {
 			return invalid(fmt.Sprintf("files[%d].path", i), "the file has data, too: give one of the two")
+		}
+		if f.Root != "" && f.Path == "" {
+			return invalid(fmt.Sprintf("files[%d].root", i), "it is for a path, which is missing")
 		}
 		if size += len(f.Data); size > MaxPayload {
 			return invalid("files", "they have more than the maximum of %d bytes: put large files into a session, one by one", MaxPayload)

@@ -2,7 +2,6 @@ package service
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -32,7 +31,7 @@ func (s *Service) permit(who token.Caller, req run.Request) (permitted run.Reque
 		req.Command.WorkspaceExact = req.Command.Workspace != ""
 	} else {
 		req.Script.Restricted = req.Script.Restricted || who.Ceiling.Restricted
-		if req.Script.Files, err = s.permitFiles(who, req.Script.Files); err != nil {
+		if req.Script.Files, err = s.permitFiles(req.Script.Files); err != nil {
 			return req, err
 		}
 	}
@@ -157,48 +156,40 @@ func (s *Service) permitWorkspace(directory string) (string, error) {
 	return "", run.Errorf(run.Forbidden, "workspace %q is not one that the operator offers", directory)
 }
 
-// permitFiles replaces the files that a request names on this machine by their data. They must
-// be below a directory that the operator opened to callers, and no link leads out of it.
-func (s *Service) permitFiles(who token.Caller, files []run.File) ([]run.File, error) {
-	if !slices.ContainsFunc(files, func(f run.File) bool { return f.Path != "" }) {
-		return files, nil
-	}
-	loaded := slices.Clone(files)
+// permitFiles checks the files that a request names on this machine. They must be below a
+// directory that the operator opened to callers. No link leads out of it, now or when they are
+// read.
+func (s *Service) permitFiles(files []run.File) ([]run.File, error) {
+	permitted := slices.Clone(files)
 	for i, f := range files {
 		if f.Path == "" {
 			continue
 		}
-		data, err := s.readOffered(f.Path, s.maxima(who).Scratch)
-		if err != nil {
+		root, inside, offered := s.offers(f.Path)
+		if !offered {
+			// A file that does not exist gets the same message, so that callers cannot find out
+			// which files exist.
+			err := fmt.Errorf("%q is not a file that the operator offers", f.Path)
 			return nil, run.Wrap(run.Forbidden, &policy.FieldError{Field: fmt.Sprintf("files[%d].path", i), Err: err})
 		}
-		loaded[i] = run.File{Name: f.Name, Data: data}
+		permitted[i].Root, permitted[i].Path = root, inside
 	}
-	return loaded, nil
+	return permitted, nil
 }
 
-// readOffered reads a file below one of the FileRoots.
-func (s *Service) readOffered(name string, most policy.Bytes) ([]byte, error) {
+// offers returns the one of the FileRoots that a file is below, and its path in there.
+func (s *Service) offers(name string) (directory, inside string, offered bool) {
 	for _, directory := range s.FileRoots {
 		inside, err := filepath.Rel(directory, filepath.Clean(name))
 		if err != nil || !filepath.IsLocal(inside) || !filepath.IsAbs(name) {
 			continue
 		}
-		root, err := os.OpenRoot(directory)
-		if err != nil {
-			continue
-		}
-		defer root.Close()
-		if stat, err := root.Stat(inside); err != nil || !stat.Mode().IsRegular() {
-			continue
-		}
-		if f, err := root.Open(inside); err == nil {
-			return workdir.ReadFile(f, most)
+		if f, err := workdir.OpenGiven(run.File{Path: inside, Root: directory}); err == nil {
+			f.Close()
+			return directory, inside, true
 		}
 	}
-	// A file that does not exist gets the same message, so that callers cannot find out which
-	// files exist.
-	return nil, fmt.Errorf("%q is not a file that the operator offers", name)
+	return "", "", false
 }
 
 // withoutLinks resolves the links in the path of a directory, as permitWorkspace does for

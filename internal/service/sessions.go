@@ -86,7 +86,7 @@ func (s *Service) Step(ctx context.Context, who token.Caller, frontend observe.F
 		if err := s.roomFor(who, req.Limits); err != nil {
 			return run.Result{}, err
 		}
-		if req.Script.Files, err = s.permitFiles(who, req.Script.Files); err != nil {
+		if req.Script.Files, err = s.permitFiles(req.Script.Files); err != nil {
 			return run.Result{}, err
 		}
 		if field, got, limit, above := req.Limits.Above(s.maxima(who)); above {

@@ -1,7 +1,6 @@
 package workdir
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -13,9 +12,9 @@ import (
 )
 
 // Collect returns the files whose names match one of the patterns, except those that are still
-// as they were given: together at most so many bytes. It also returns how many were left out
+// as the script got them: together at most so many bytes. It also returns how many were left out
 // above run.MaxFiles.
-func (d *Dir) Collect(patterns []string, given []run.File, most policy.Bytes) (artifacts []run.Artifact, omitted int) {
+func (d *Dir) Collect(patterns []string, most policy.Bytes) (artifacts []run.Artifact, omitted int) {
 	if d == nil || len(patterns) == 0 {
 		return nil, 0
 	}
@@ -28,8 +27,8 @@ func (d *Dir) Collect(patterns []string, given []run.File, most policy.Bytes) (a
 			omitted++
 			continue
 		}
-		a, unchanged := d.artifact(info, given, most)
-		if unchanged {
+		a := d.artifact(info, most)
+		if a.Hash != "" && a.Hash == d.given[a.Name] {
 			continue
 		}
 		most -= policy.Bytes(len(a.Data))
@@ -44,31 +43,31 @@ func (d *Dir) Collect(patterns []string, given []run.File, most policy.Bytes) (a
 	return artifacts, omitted
 }
 
-// artifact reads one file, and reports whether it is as it was given.
-func (d *Dir) artifact(info run.FileInfo, given []run.File, room policy.Bytes) (a run.Artifact, unchanged bool) {
-	a = run.Artifact{Name: info.Name, Size: info.Size, Type: info.Type}
+// artifact reads one file.
+func (d *Dir) artifact(info run.FileInfo, room policy.Bytes) run.Artifact {
+	a := run.Artifact{Name: info.Name, Size: info.Size, Type: info.Type}
 	f, now, err := d.open(info.Name)
 	if err != nil {
 		a.Error = reason(err)
-		return a, false
+		return a
 	}
 	defer f.Close()
 	a.Size = now.Size
 	if a.Size > room {
 		// A sparse file can be larger than the disk.
 		a.Error = fmt.Sprintf("its %v are more than the %v that are left of the limit on what comes back (limits.scratch)", a.Size, room)
-		return a, false
+		return a
 	}
 	// A session may write to it meanwhile.
 	a.Data, err = io.ReadAll(io.LimitReader(f, int64(a.Size)))
 	if err != nil {
 		a.Data, a.Error = nil, reason(err)
-		return a, false
+		return a
 	}
 	a.Size = policy.Bytes(len(a.Data))
 	sum := sha256.Sum256(a.Data)
 	a.Hash = hex.EncodeToString(sum[:])
-	return a, slices.ContainsFunc(given, func(g run.File) bool { return g.Name == a.Name && bytes.Equal(g.Data, a.Data) })
+	return a
 }
 
 func reason(err error) string {

@@ -5,7 +5,8 @@
 //	info, err := d.Write("data/sales.csv", reader)
 //	list, err := d.List()
 //	f, info, err := d.Open("plot.png")
-//	artifacts, omitted := d.Collect([]string{"*.png"}, given, most)
+//	err = d.Give(script, most)
+//	artifacts, omitted := d.Collect([]string{"*.png"}, most)
 //
 // The guest can change everything in the directory at any time: a name may have become a link,
 // a pipe or a directory since it was listed. So every path is resolved inside the directory
@@ -14,7 +15,6 @@
 package workdir
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -40,11 +40,12 @@ var _ run.Files = (*Dir)(nil)
 type Dir struct {
 	root  *os.Root
 	owner Owner
+	given map[string]string // the hashes of what the last script got, by name
 }
 
 // New returns the directory below a root. Files that are written to it belong to the owner.
 // The Dir closes the root.
-func New(root *os.Root, owner Owner) *Dir { return &Dir{root, owner} }
+func New(root *os.Root, owner Owner) *Dir { return &Dir{root: root, owner: owner} }
 
 // Close releases the directory. Files that are open stay readable. A nil Dir has nothing to
 // release.
@@ -86,16 +87,6 @@ func (d *Dir) Write(name string, from io.Reader) (info run.FileInfo, err error) 
 		return run.FileInfo{}, explain(name, err)
 	}
 	return info, nil
-}
-
-// Give stores the files of a request.
-func (d *Dir) Give(files []run.File) error {
-	for _, f := range files {
-		if _, err := d.Write(f.Name, bytes.NewReader(f.Data)); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // Open opens a file for reading.
@@ -165,9 +156,9 @@ func (d *Dir) Remove(name string) error {
 	}))
 }
 
-// List lists everything that is not a directory, by name, except names that nobody could ask for:
-// those with control characters, for example, and those that are very long. It is incomplete, with an error of class
-// run.Invalid, if there are more than MaxListed names.
+// List lists everything that is not a directory, by name. It leaves out names that nobody could
+// ask for, such as those with control characters. With more than MaxListed names, the list is
+// incomplete, and there is an error of class run.Invalid.
 func (d *Dir) List() ([]run.FileInfo, error) {
 	list, _, err := d.list()
 	return list, err

@@ -49,7 +49,7 @@ func TestSpecialFiles(t *testing.T) {
 	if err != nil || len(list) != 2 || list[0].Kind != run.FileSpecial || list[1].Kind != run.FileSpecial {
 		t.Errorf("%+v %v", list, err)
 	}
-	artifacts, _ := d.Collect([]string{"*"}, nil, 1000)
+	artifacts, _ := d.Collect([]string{"*"}, 1000)
 	if len(artifacts) != 2 || !strings.Contains(artifacts[0].Error, "a pipe") {
 		t.Errorf("%+v", artifacts)
 	}
@@ -83,7 +83,7 @@ func TestTooManyNames(t *testing.T) {
 	if _, err := d.List(); run.ClassOf(err) != run.Invalid || !strings.Contains(err.Error(), "more than 10000") {
 		t.Errorf("%v", err)
 	}
-	artifacts, _ := d.Collect([]string{"**"}, nil, 1000)
+	artifacts, _ := d.Collect([]string{"**"}, 1000)
 	if len(artifacts) != 1 || !strings.Contains(artifacts[0].Error, "more than 10000") {
 		t.Errorf("%+v", artifacts)
 	}
@@ -111,7 +111,7 @@ func TestDeepNames(t *testing.T) {
 	if err != nil || len(list) != 1 || unfit != 1 {
 		t.Errorf("%d names, %d unfit: %v", len(list), unfit, err)
 	}
-	if artifacts, _ := d.Collect([]string{"**"}, nil, 1000); len(artifacts) != 2 || !strings.Contains(artifacts[1].Error, "too long") {
+	if artifacts, _ := d.Collect([]string{"**"}, 1000); len(artifacts) != 2 || !strings.Contains(artifacts[1].Error, "too long") {
 		t.Errorf("%+v", artifacts)
 	}
 	if err := d.Remove(strings.Repeat("d", 250)); err != nil {
@@ -149,33 +149,78 @@ func TestCollectIsBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	artifacts, _ := d.Collect([]string{"*"}, nil, 100)
+	artifacts, _ := d.Collect([]string{"*"}, 100)
 	if len(artifacts) != 3 || len(artifacts[1].Data) != 40 || artifacts[2].Data != nil || !strings.Contains(artifacts[2].Error, "20B that are left") {
 		t.Errorf("%+v", artifacts)
 	}
 	var none *Dir
-	if artifacts, _ := none.Collect([]string{"*"}, nil, 100); artifacts != nil || none.Close() != nil {
+	if artifacts, _ := none.Collect([]string{"*"}, 100); artifacts != nil || none.Close() != nil {
 		t.Errorf("%+v", artifacts)
 	}
 }
 
-func TestLoad(t *testing.T) {
-	at := t.TempDir()
-	name := filepath.Join(at, "a")
-	if err := os.WriteFile(name, []byte("data"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	loaded, err := Load([]run.File{{Name: "x", Path: name}, {Name: "y", Data: []byte("1")}}, 5)
-	if err != nil || string(loaded[0].Data) != "data" || loaded[0].Path != "" || string(loaded[1].Data) != "1" {
-		t.Errorf("%+v %v", loaded, err)
-	}
-	for words, path := range map[string]string{"no such file": name + "x", "is a directory": at, "not a file": "/dev/zero", "larger": "/proc/self/exe"} {
-		if _, err := Load([]run.File{{Name: "x", Path: path}}, 5); run.ClassOf(err) != run.Invalid || !strings.Contains(err.Error(), words) || !strings.HasPrefix(err.Error(), "files[0].path: ") {
-			t.Errorf("%s: %v", path, err)
+// Files of the host are read when they are given, and not before.
+func TestGive(t *testing.T) {
+	d, at := newDir(t)
+	from := t.TempDir()
+	name := filepath.Join(from, "a")
+	write := func(data string) {
+		if err := os.WriteFile(name, []byte(data), 0o600); err != nil {
+			t.Fatal(err)
 		}
 	}
-	if _, err := Load([]run.File{{Name: "x", Path: name}, {Name: "y", Path: name}}, 7); run.ClassOf(err) != run.Invalid {
+	write("data")
+	script := run.Script{Artifacts: []string{"*"}, Files: []run.File{{Name: "x", Path: name}, {Name: "y", Data: []byte("1")}, {Name: "z", Path: "a", Root: from}}}
+	if size, err := Size(script.Files); err != nil || size != 9 {
+		t.Errorf("%v %v", size, err)
+	}
+	write("new")
+	if err := d.Give(script, 7); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"x": "new", "y": "1", "z": "new"} {
+		if data, err := os.ReadFile(filepath.Join(at, name)); err != nil || string(data) != want {
+			t.Errorf("%s: %q %v", name, data, err)
+		}
+	}
+	if artifacts, _ := d.Collect([]string{"*"}, 100); artifacts != nil {
+		t.Errorf("files that nobody changed: %+v", artifacts)
+	}
+	if _, err := d.Write("y", strings.NewReader("2")); err != nil {
+		t.Fatal(err)
+	}
+	if artifacts, _ := d.Collect([]string{"*"}, 100); len(artifacts) != 1 || string(artifacts[0].Data) != "2" {
+		t.Errorf("%+v", artifacts)
+	}
+	write("it has grown")
+	if err := d.Give(script, 7); run.ClassOf(err) != run.Invalid || !strings.Contains(err.Error(), "no room") {
 		t.Errorf("%v", err)
+	}
+}
+
+func TestGiveRefuses(t *testing.T) {
+	d, _ := newDir(t)
+	at := t.TempDir()
+	for name, target := range map[string]string{"out": "/etc/passwd", "up": "../a"} {
+		if err := os.Symlink(target, filepath.Join(at, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := syscall.Mkfifo(filepath.Join(at, "pipe"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for given, words := range map[[2]string]string{
+		{filepath.Join(at, "none"), ""}: "no such file", {at, ""}: "is a directory", {"/dev/zero", ""}: "not a file", {filepath.Join(at, "pipe"), ""}: "not a file",
+		{"none", at}: "no such file", {".", at}: "is a directory", {"pipe", at}: "not a file",
+		{"out", at}: "escapes", {"up", at}: "escapes", {"../a", at}: "escapes", {"/etc/passwd", at}: "escapes",
+	} {
+		f := run.File{Name: "x", Path: given[0], Root: given[1]}
+		_, err := Size([]run.File{f})
+		for _, err := range []error{err, d.Give(run.Script{Files: []run.File{f}}, 5)} {
+			if run.ClassOf(err) != run.Invalid || !strings.Contains(err.Error(), words) || !strings.HasPrefix(err.Error(), "files[0].path: ") {
+				t.Errorf("%+v: %v", f, err)
+			}
+		}
 	}
 }
 

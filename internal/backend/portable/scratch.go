@@ -52,7 +52,7 @@ func (s scratch) giveFiles(job backend.Job) (*workdir.Dir, error) {
 		return nil, run.Errorf(run.Internal, "the directory of the script's files: %w", err)
 	}
 	work := workdir.New(root, workdir.Self())
-	if err := work.Give(job.Script.Files); err != nil {
+	if err := work.Give(job.Script, job.Limits.Scratch); err != nil {
 		return nil, errors.Join(err, work.Close())
 	}
 	return work, nil

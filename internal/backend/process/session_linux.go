@@ -126,7 +126,7 @@ func (s *session) step(ctx context.Context, job backend.Job) (run.Result, error)
 	if job.Script.HasFiles() {
 		var err error
 		if work, err = s.work.Get(ctx); err == nil {
-			err = work.Give(job.Script.Files)
+			err = work.Give(job.Script, job.Limits.Scratch)
 		}
 		if err != nil {
 			return run.Result{}, err
@@ -147,7 +147,7 @@ func (s *session) step(ctx context.Context, job backend.Job) (run.Result, error)
 	result.Step = report.ReadStep(ending.Report, job.Limits.Result-result.ValueSize())
 	result.Step.Number, result.Step.Survived = s.steps, survived(ending)
 	result.Usage.Result = result.ValueSize()
-	result.Artifacts, result.ArtifactsOmitted = work.Collect(job.Script.Artifacts, job.Script.Files, job.Limits.Scratch)
+	result.Artifacts, result.ArtifactsOmitted = work.Collect(job.Script.Artifacts, job.Limits.Scratch)
 	if !result.Step.Survived {
 		return result, s.end(run.Errorf(run.Gone, "the session ended in step %d: %s", s.steps, result.Error))
 	}

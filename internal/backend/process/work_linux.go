@@ -61,7 +61,7 @@ func (b *Backend) giveFiles(w *zygote.Worker, job backend.Job) (*workdir.Dir, er
 	}
 	work, err := b.openWork(w)
 	if err == nil {
-		if err = work.Give(job.Script.Files); err == nil {
+		if err = work.Give(job.Script, job.Limits.Scratch); err == nil {
 			return work, nil
 		}
 		err = errors.Join(err, work.Close())
