@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -45,9 +46,10 @@ type guest struct {
 	began   time.Time
 	killed  atomic.Pointer[reason]
 
-	stdin, stdout, stderr, channel *os.File // our ends; only a script has a channel
-	messages                       *bufio.Reader
-	out, err                       output.Sink
+	stdin                   *os.File // our ends
+	stdout, stderr, channel *stream  // only a script has a channel
+	messages                *bufio.Reader
+	out, err                output.Sink
 
 	ready     chan struct{} // closed when the guest begins; the interpreter of a script reports it
 	waited    bool          // it was ready before its script arrived
@@ -96,25 +98,26 @@ func start(l launch.Launcher, order launch.Order, job backend.Job, withChannel b
 			g.close()
 		}
 	}()
-	pipe := func(ours, other **os.File, reading bool) error {
+	read := func(ours **stream, other **os.File) error {
 		r, w, err := os.Pipe()
 		if err != nil {
 			return run.Errorf(run.Internal, "pipes: %w", err)
 		}
-		if !reading {
-			r, w = w, r
-		}
-		*ours, *other = r, w
+		*ours, *other = &stream{file: r}, w
 		theirs = append(theirs, w)
 		return nil
 	}
-	err = errors.Join(pipe(&g.stdin, &order.Stdin, false), pipe(&g.stdout, &order.Stdout, true), pipe(&g.stderr, &order.Stderr, true))
-	if err == nil && withChannel {
-		err = pipe(&g.channel, &order.Channel, true)
+	err = errors.Join(read(&g.stdout, &order.Stdout), read(&g.stderr, &order.Stderr))
+	if withChannel {
+		err = errors.Join(err, read(&g.channel, &order.Channel))
 	}
 	if err != nil {
 		return g, err
 	}
+	if order.Stdin, g.stdin, err = os.Pipe(); err != nil {
+		return g, run.Errorf(run.Internal, "pipes: %w", err)
+	}
+	theirs = append(theirs, order.Stdin)
 	if withChannel {
 		order.Args = append(order.Args, l.ChannelName(order.Channel))
 	}
@@ -134,11 +137,17 @@ func start(l launch.Launcher, order launch.Order, job backend.Job, withChannel b
 }
 
 func (g *guest) close() {
-	for _, f := range []*os.File{g.stdin, g.stdout, g.stderr, g.channel} {
-		if f != nil {
-			_ = f.Close() // feed may have closed it already
-		}
+	if g.stdin != nil {
+		_ = g.stdin.Close() // feed may have closed it already
 	}
+	for _, s := range g.streams() {
+		_ = s.file.Close()
+	}
+}
+
+// streams are those that are open.
+func (g *guest) streams() []*stream {
+	return slices.DeleteFunc([]*stream{g.stdout, g.stderr, g.channel}, func(s *stream) bool { return s == nil })
 }
 
 // lingering is how long to wait for a process that outlived the guest and holds a stream.
@@ -250,7 +259,7 @@ func (g *guest) collect() {
 	}()
 }
 
-func copyTo(sink *output.Sink, from *os.File) {
+func copyTo(sink *output.Sink, from io.Reader) {
 	buffer := make([]byte, 32<<10)
 	for {
 		n, err := from.Read(buffer)
@@ -271,7 +280,9 @@ func (g *guest) finish() {
 	select {
 	case <-g.spoken:
 	case <-timer.C:
-		g.close()
+		for _, s := range g.streams() {
+			s.stopWaiting()
+		}
 		<-g.spoken
 	}
 }
