@@ -241,7 +241,7 @@ func offered(tier policy.Tier, req run.Request) error {
 		}
 	}
 	switch {
-	case !req.Script.HasFiles():
+	case !backend.Job{Request: req}.HasFiles():
 		return nil
 	case !registered.Offers(tier, backend.Files):
 		return run.Errorf(run.Unsupported, "files and artifacts are for tier %q, and this is %q", registered.Offering(backend.Files), tier)

@@ -4,12 +4,9 @@ import (
 	"encoding/base64"
 	"fmt"
 	"io"
-	"io/fs"
-	"path"
-	"strings"
 	"time"
-	"unicode"
 
+	"github.com/cordon-sandbox/cordon/internal/filenames"
 	"github.com/cordon-sandbox/cordon/internal/plainjson"
 	"github.com/cordon-sandbox/cordon/policy"
 )
@@ -108,71 +105,13 @@ func (f FileInfo) MarshalJSON() ([]byte, error) {
 	}{f.Name, int64(f.Size), f.Type, f.Modified, f.Kind})
 }
 
-// The most files in one request or result, and the longest name of one: without bounds, a guest
-// could make a few thousand names take gigabytes.
-const (
-	MaxFiles     = 1000
-	maxFileName  = 1024 // bytes
-	maxFileDepth = 64   // parts
-)
-
-// CheckFileName refuses a name that is not a path below /work.
-func CheckFileName(name string) error {
-	switch {
-	case strings.ContainsFunc(name, unicode.IsControl):
-		return fmt.Errorf("%q: a name has no control characters", name)
-	case path.IsAbs(name):
-		return fmt.Errorf("%q: the name is a path below /work, and has no slash at its beginning", name)
-	case len(name) > maxFileName || strings.Count(name, "/") >= maxFileDepth:
-		return fmt.Errorf("%.60q…: a name has at most %d bytes and %d parts", name, maxFileName, maxFileDepth)
-	case !fs.ValidPath(name) || name == ".":
-		return fmt.Errorf("%q: the name is a path below /work, without empty parts, \".\" and \"..\"", name)
-	}
-	return nil
-}
-
-// CheckPattern refuses a pattern of artifacts that can match no name.
-func CheckPattern(pattern string) error {
-	if _, err := path.Match(pattern, ""); err != nil {
-		return fmt.Errorf("%q: it has a [ without a ]", pattern)
-	}
-	return CheckFileName(pattern)
-}
-
-// MatchPattern reports whether a pattern of artifacts matches a name: * and ? stand for
-// characters within one part of a path, [a-z] for one of several, and ** for any parts.
-func MatchPattern(pattern, name string) bool {
-	return matchParts(strings.Split(pattern, "/"), strings.Split(name, "/"))
-}
-
-// matchParts keeps how many parts the patterns so far can have matched: trying one pattern
-// after another takes a time that a guest's names cannot make long.
-func matchParts(patterns, parts []string) bool {
-	matched := make([]bool, len(parts)+1)
-	matched[0] = true
-	for _, pattern := range patterns {
-		next := make([]bool, len(parts)+1)
-		for i, before := range matched {
-			switch {
-			case pattern == "**":
-				next[i] = before || i > 0 && next[i-1]
-			case before && i < len(parts):
-				one, err := path.Match(pattern, parts[i])
-				next[i+1] = err == nil && one
-			}
-		}
-		matched = next
-	}
-	return matched[len(parts)]
-}
-
 // validateFiles checks the files that go in and the patterns of those that come out.
 func (s Script) validateFiles() error {
 	size := 0
 	names := map[string]bool{}
 	for i, f := range s.Files {
 		field := fmt.Sprintf("files[%d].name", i)
-		if err := CheckFileName(f.Name); err != nil {
+		if err := filenames.Check(f.Name); err != nil {
 			return Wrap(Invalid, &policy.FieldError{Field: field, Err: err})
 		}
 		if names[f.Name] {
@@ -190,15 +129,12 @@ func (s Script) validateFiles() error {
 		}
 	}
 	for i, pattern := range s.Artifacts {
-		if err := CheckPattern(pattern); err != nil {
+		if err := filenames.CheckPattern(pattern); err != nil {
 			return Wrap(Invalid, &policy.FieldError{Field: fmt.Sprintf("artifacts[%d]", i), Err: err})
 		}
 	}
-	if len(s.Files) > MaxFiles {
-		return invalid("files", "%d are above the maximum of %d", len(s.Files), MaxFiles)
+	if len(s.Files) > filenames.MaxFiles {
+		return invalid("files", "%d are above the maximum of %d", len(s.Files), filenames.MaxFiles)
 	}
 	return nil
 }
-
-// HasFiles reports whether files go into the run or come out of it.
-func (s Script) HasFiles() bool { return len(s.Files) > 0 || len(s.Artifacts) > 0 }

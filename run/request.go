@@ -51,8 +51,9 @@ type Script struct {
 	Args []string
 	// Files are put into /work, the script's current directory, from which it can also import.
 	Files []File
-	// Artifacts are patterns of names in /work, such as "*.png" or "**" for all: the Result
-	// has what the script has written to files of such names. See MatchPattern.
+	// Artifacts are patterns of names in /work: the Result has what the script has written to
+	// files of such names. * and ? stand for characters within one part of a path, [a-z] for
+	// one of several, and ** for any parts.
 	Artifacts []string
 	// Restricted applies the language rules, in addition to all the walls. Such a script has
 	// no files.

@@ -142,7 +142,7 @@ type Result struct {
 	Modules     []ModuleUse `json:"modules"`
 	Enforcement Enforcement `json:"enforcement"`
 	// Artifacts are what the guest has written to the files that the request asks for, by
-	// name. ArtifactsOmitted counts those above MaxFiles.
+	// name. ArtifactsOmitted counts those above the maximum of 1000.
 	Artifacts        []Artifact `json:"artifacts,omitempty"`
 	ArtifactsOmitted int        `json:"artifacts_omitted,omitempty"`
 	// Step is set for the step of a session; nil for all other runs.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/cordon-sandbox/cordon/internal/filenames"
 	"github.com/cordon-sandbox/cordon/internal/hostpath"
 	"github.com/cordon-sandbox/cordon/internal/newfile"
 	"github.com/cordon-sandbox/cordon/policy"
@@ -101,7 +102,7 @@ func (d *artifactDir) save(res run.Result) (s savedArtifacts) {
 		s.size += a.Size
 	}
 	if n := res.ArtifactsOmitted; n > 0 {
-		s.lost = append(s.lost, warningf("not saved", "%s above the maximum of %d: choose with --artifact", countOf(n, "file"), run.MaxFiles))
+		s.lost = append(s.lost, warningf("not saved", "%s above the maximum of %d: choose with --artifact", countOf(n, "file"), filenames.MaxFiles))
 	}
 	if failed > 0 {
 		s.err = run.Errorf(run.Internal, "%s could not be saved in %s", countOf(failed, "file"), d.name)

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/cordon-sandbox/cordon/internal/cli"
+	"github.com/cordon-sandbox/cordon/internal/filenames"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
@@ -33,7 +34,7 @@ func (o *fileOptions) given() ([]run.File, error) {
 			return nil, run.Errorf(run.ClassOf(err), "--file: %w", err)
 		}
 		f.Close()
-		if err := run.CheckFileName(name); err != nil {
+		if err := filenames.Check(name); err != nil {
 			return nil, run.Errorf(run.Invalid, "--file: %w", err)
 		}
 		if other, taken := paths[name]; taken {

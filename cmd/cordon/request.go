@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cordon-sandbox/cordon/internal/cli"
+	"github.com/cordon-sandbox/cordon/internal/filenames"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -87,7 +88,7 @@ func (o *runOptions) request(stdin *os.File) (run.Request, error) {
 		return req, err
 	}
 	for _, pattern := range req.Script.Artifacts {
-		if err := run.CheckPattern(pattern); err != nil {
+		if err := filenames.CheckPattern(pattern); err != nil {
 			return req, run.Errorf(run.Invalid, "--artifact: %w", err)
 		}
 	}

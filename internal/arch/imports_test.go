@@ -212,7 +212,7 @@ var layers = [][]string{
 	{"internal/opened"},
 	{"run"},
 	{"policy"},
-	{"bench/proc", "internal/arch", "internal/elf", "internal/golden", "internal/hostpath", "internal/kept", "internal/language", "internal/newfile", "internal/plainjson", "internal/pythonwasm", "internal/script", "internal/tuning", "internal/text", "internal/wasmbin"},
+	{"bench/proc", "internal/arch", "internal/elf", "internal/filenames", "internal/golden", "internal/hostpath", "internal/kept", "internal/language", "internal/newfile", "internal/plainjson", "internal/pythonwasm", "internal/script", "internal/tuning", "internal/text", "internal/wasmbin"},
 }
 
 func layerOf(name string) int {
@@ -260,7 +260,7 @@ func TestPackagesImportLowerLayers(t *testing.T) {
 // spelling.
 var leaves = map[string][]string{
 	"policy":     {"internal/plainjson", "internal/text", "golang.org/x/net/idna"},
-	"run":        {"internal/plainjson", "internal/text", "policy"},
+	"run":        {"internal/filenames", "internal/plainjson", "internal/text", "policy"},
 	"bench/proc": nil,
 }
 

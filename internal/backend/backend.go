@@ -30,6 +30,9 @@ func (j Job) Tools() map[string]run.Tool {
 // Deterministic reports whether the guest has no real clock and no randomness.
 func (j Job) Deterministic() bool { return j.Script.Deterministic || j.Module.Deterministic }
 
+// HasFiles reports whether files go into the run or come out of it.
+func (j Job) HasFiles() bool { return len(j.Script.Files) > 0 || len(j.Script.Artifacts) > 0 }
+
 // ErrNotStarted means that the sandbox died before it got the guest.
 var ErrNotStarted = errors.New("the guest was not started")
 

@@ -7,23 +7,24 @@ import (
 	"io"
 	"slices"
 
+	"github.com/cordon-sandbox/cordon/internal/filenames"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
 // Collect returns the files whose names match one of the patterns, except those that are still
 // as the script got them: together at most so many bytes. It also returns how many were left out
-// above run.MaxFiles.
+// above filenames.MaxFiles.
 func (d *Dir) Collect(patterns []string, most policy.Bytes) (artifacts []run.Artifact, omitted int) {
 	if d == nil || len(patterns) == 0 {
 		return nil, 0
 	}
 	list, unfit, err := d.list()
 	for _, info := range list {
-		if !slices.ContainsFunc(patterns, func(pattern string) bool { return run.MatchPattern(pattern, info.Name) }) {
+		if !slices.ContainsFunc(patterns, func(pattern string) bool { return filenames.Match(pattern, info.Name) }) {
 			continue
 		}
-		if len(artifacts) == run.MaxFiles {
+		if len(artifacts) == filenames.MaxFiles {
 			omitted++
 			continue
 		}

@@ -26,6 +26,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/cordon-sandbox/cordon/internal/filenames"
 	"github.com/cordon-sandbox/cordon/internal/newfile"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
@@ -58,7 +59,7 @@ func (d *Dir) Close() error {
 
 // Write stores a file. It appears under its name when it is complete.
 func (d *Dir) Write(name string, from io.Reader) (info run.FileInfo, err error) {
-	if err := run.CheckFileName(name); err != nil {
+	if err := filenames.Check(name); err != nil {
 		return info, run.Wrap(run.Invalid, err)
 	}
 	var f *newfile.File
@@ -91,7 +92,7 @@ func (d *Dir) Write(name string, from io.Reader) (info run.FileInfo, err error) 
 
 // Open opens a file for reading.
 func (d *Dir) Open(name string) (io.ReadSeekCloser, run.FileInfo, error) {
-	if err := run.CheckFileName(name); err != nil {
+	if err := filenames.Check(name); err != nil {
 		return nil, run.FileInfo{}, run.Wrap(run.Invalid, err)
 	}
 	f, info, err := d.open(name)
@@ -145,7 +146,7 @@ func (d *Dir) refuseOthers(name string) error {
 
 // Remove removes a file, or a directory with all that is in it.
 func (d *Dir) Remove(name string) error {
-	if err := run.CheckFileName(name); err != nil {
+	if err := filenames.Check(name); err != nil {
 		return run.Wrap(run.Invalid, err)
 	}
 	return explain(name, d.owner.Do(func() error {
@@ -183,7 +184,7 @@ func (d *Dir) list() (list []run.FileInfo, unfit int, err error) {
 			}
 			name := path.Join(directory, entry.Name())
 			switch {
-			case run.CheckFileName(name) != nil:
+			case filenames.Check(name) != nil:
 				unfit++
 			case entry.IsDir():
 				waiting = append(waiting, name)

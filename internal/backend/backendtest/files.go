@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
+	"github.com/cordon-sandbox/cordon/internal/filenames"
 	"github.com/cordon-sandbox/cordon/internal/newfile"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
@@ -150,7 +151,7 @@ open(b'\xff', 'w').close()
 	})
 	t.Run("very many files", func(t *testing.T) {
 		res := do(t, run.Script{Source: "for i in range(1500): open(str(i), 'w').close()", Artifacts: []string{"*"}}, policy.Limits{})
-		if len(res.Artifacts) != run.MaxFiles || res.ArtifactsOmitted != 500 {
+		if len(res.Artifacts) != filenames.MaxFiles || res.ArtifactsOmitted != 500 {
 			t.Errorf("%s: %d and %d omitted", res.Error, len(res.Artifacts), res.ArtifactsOmitted)
 		}
 	})

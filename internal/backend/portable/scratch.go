@@ -40,7 +40,7 @@ const workName = "work"
 // giveFiles puts the files of a job into a directory of their own. It returns nil for a job
 // without files.
 func (s scratch) giveFiles(job backend.Job) (*workdir.Dir, error) {
-	if !job.Script.HasFiles() {
+	if !job.HasFiles() {
 		return nil, nil
 	}
 	err := s.root.Mkdir(workName, 0o755)

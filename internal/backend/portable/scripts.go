@@ -187,7 +187,7 @@ func (b *Scripts) keepError(err error) {
 
 func (b *Scripts) run(ctx context.Context, job backend.Job) (run.Result, error) {
 	g := guestScript{script: job.Script.Source, name: cmp.Or(job.Script.Name, "<script>"), context: job.Script.Context, variables: job.Script.Variables, args: job.Script.Args}
-	if job.Script.HasFiles() {
+	if job.HasFiles() {
 		g.work = workName
 	}
 	if job.Script.Restricted {

@@ -123,7 +123,7 @@ func (s *session) Run(ctx context.Context, job backend.Job) (run.Result, error) 
 func (s *session) step(ctx context.Context, job backend.Job) (run.Result, error) {
 	job.NameStep(s.steps + 1)
 	var work *workdir.Dir
-	if job.Script.HasFiles() {
+	if job.HasFiles() {
 		var err error
 		if work, err = s.work.Get(ctx); err == nil {
 			err = work.Give(job.Script, job.Limits.Scratch)

@@ -56,7 +56,7 @@ func openIn(scratch *os.Root, owner workdir.Owner) (*os.Root, error) {
 // giveFiles puts the files of a job into the /work of a worker. It returns nil for a job without
 // files.
 func (b *Backend) giveFiles(w *zygote.Worker, job backend.Job) (*workdir.Dir, error) {
-	if !job.Script.HasFiles() {
+	if !job.HasFiles() {
 		return nil, nil
 	}
 	work, err := b.openWork(w)
