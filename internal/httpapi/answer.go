@@ -80,6 +80,14 @@ func (c *counter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// noContent answers that something is done, unless it failed.
+func noContent(w http.ResponseWriter, err error) error {
+	if err == nil {
+		w.WriteHeader(http.StatusNoContent)
+	}
+	return err
+}
+
 // constant returns a handler that always writes the same body.
 func (a *api) constant(kind string, body []byte) handler {
 	return func(w http.ResponseWriter, _ *http.Request) error {

@@ -114,10 +114,5 @@ func (u *uploaded) Read(p []byte) (int, error) {
 
 // removeFile answers DELETE /v1/sessions/{id}/files/{name}.
 func (a *api) removeFile(w http.ResponseWriter, r *http.Request) error {
-	err := a.inFiles(r, func(files run.Files) error { return files.Remove(r.PathValue("name")) })
-	if err != nil {
-		return err
-	}
-	w.WriteHeader(http.StatusNoContent)
-	return nil
+	return noContent(w, a.inFiles(r, func(files run.Files) error { return files.Remove(r.PathValue("name")) }))
 }

@@ -45,9 +45,5 @@ func (a *api) callHook(w http.ResponseWriter, r *http.Request) error {
 
 // closeHook answers DELETE /v1/hooks/{id}.
 func (a *api) closeHook(w http.ResponseWriter, r *http.Request) error {
-	if err := a.Service.CloseHook(who(r.Context()), r.PathValue("id")); err != nil {
-		return err
-	}
-	w.WriteHeader(http.StatusNoContent)
-	return nil
+	return noContent(w, a.Service.CloseHook(who(r.Context()), r.PathValue("id")))
 }

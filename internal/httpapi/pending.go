@@ -134,9 +134,5 @@ func (a *api) describeRun(w http.ResponseWriter, r *http.Request) error {
 
 // cancelRun answers DELETE /v1/runs/{id}.
 func (a *api) cancelRun(w http.ResponseWriter, r *http.Request) error {
-	if err := a.Service.CancelRun(who(r.Context()), r.PathValue("id")); err != nil {
-		return err
-	}
-	w.WriteHeader(http.StatusNoContent)
-	return nil
+	return noContent(w, a.Service.CancelRun(who(r.Context()), r.PathValue("id")))
 }

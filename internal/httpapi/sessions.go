@@ -66,18 +66,10 @@ func (a *api) variables(w http.ResponseWriter, r *http.Request) error {
 
 // interrupt answers POST /v1/sessions/{id}/interrupt.
 func (a *api) interrupt(w http.ResponseWriter, r *http.Request) error {
-	if err := a.Service.Interrupt(who(r.Context()), r.PathValue("id")); err != nil {
-		return err
-	}
-	w.WriteHeader(http.StatusNoContent)
-	return nil
+	return noContent(w, a.Service.Interrupt(who(r.Context()), r.PathValue("id")))
 }
 
 // closeSession answers DELETE /v1/sessions/{id}.
 func (a *api) closeSession(w http.ResponseWriter, r *http.Request) error {
-	if err := a.Service.CloseSession(who(r.Context()), r.PathValue("id")); err != nil {
-		return err
-	}
-	w.WriteHeader(http.StatusNoContent)
-	return nil
+	return noContent(w, a.Service.CloseSession(who(r.Context()), r.PathValue("id")))
 }
