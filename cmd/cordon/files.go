@@ -1,14 +1,13 @@
 package main
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/spf13/pflag"
 
-	"github.com/cordon-sandbox/cordon/internal/cli"
 	"github.com/cordon-sandbox/cordon/internal/filenames"
+	"github.com/cordon-sandbox/cordon/internal/workdir"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
@@ -29,7 +28,7 @@ func (o *fileOptions) given() ([]run.File, error) {
 		if !named {
 			name, path = nameInWork(text), text
 		}
-		f, err := openGiven(path)
+		f, err := workdir.OpenFile(path)
 		if err != nil {
 			return nil, run.Errorf(run.ClassOf(err), "--file: %w", err)
 		}
@@ -52,18 +51,4 @@ func nameInWork(path string) string {
 		return filepath.ToSlash(clean)
 	}
 	return filepath.Base(path)
-}
-
-// openGiven opens a file of the host for a guest. It does not wait for the other end of a pipe.
-func openGiven(path string) (*os.File, error) {
-	info, err := os.Stat(path)
-	switch {
-	case path == "":
-		return nil, run.Errorf(run.Invalid, "the path of a file is missing")
-	case err == nil && info.IsDir():
-		return nil, run.Errorf(run.Invalid, "%s is a directory: name its files", path)
-	case err == nil && !info.Mode().IsRegular():
-		return nil, run.Errorf(run.Invalid, "%s is not a file", path)
-	}
-	return cli.OpenFile(path)
 }

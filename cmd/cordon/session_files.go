@@ -12,6 +12,7 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/cli"
 	"github.com/cordon-sandbox/cordon/internal/newfile"
 	"github.com/cordon-sandbox/cordon/internal/text"
+	"github.com/cordon-sandbox/cordon/internal/workdir"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -59,7 +60,7 @@ func putGiven(s *cordon.Session, given []run.File) error {
 }
 
 func put(files run.Files, path, name string) (run.FileInfo, error) {
-	f, err := openGiven(path)
+	f, err := workdir.OpenFile(path)
 	if err != nil {
 		return run.FileInfo{}, err
 	}

@@ -288,7 +288,7 @@ func TestWrongFileLines(t *testing.T) {
 		{`{"file_write": {"session": "s1", "name": "a"}}`, "invalid", "file_write", "needs one of text, base64 and path"},
 		{`{"file_write": {"session": "s1", "name": "a", "text": "", "base64": ""}}`, "invalid", "file_write", "has 2 of them"},
 		{`{"file_write": {"session": "s1", "name": "a", "base64": "?"}}`, "invalid", "file_write.base64", "not base64"},
-		{`{"file_write": {"session": "s1", "name": "a", "path": "/none"}}`, "invalid", "file_write.path", "no such file"},
+		{`{"file_write": {"session": "s1", "name": "a", "path": "/none"}}`, "invalid", "file_write.path", "/none does not exist"},
 		{`{"file_write": {"session": "s1", "name": "a", "path": "/dev/zero"}}`, "invalid", "file_write.path", "is not a file"},
 		{`{"file_write": {"name": "a", "text": ""}}`, "invalid", "file_write.session", "missing"},
 		{`{"file_write": null}`, "invalid", "file_write", "expected an object"},

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"hash"
 	"io"
+	"io/fs"
 	"os"
 
 	"github.com/cordon-sandbox/cordon/policy"
@@ -93,21 +95,30 @@ func OpenGiven(given run.File) (*os.File, error) {
 
 // OpenFile opens a file of the host. It refuses all but regular files: a device may have no end.
 func OpenFile(name string) (*os.File, error) {
+	if name == "" {
+		return nil, run.Errorf(run.Invalid, "the path of a file is missing")
+	}
 	return regular(os.OpenFile(name, os.O_RDONLY|dontWait, 0))
 }
 
-// regular closes all but regular files.
+// regular words the error of opening a file, and closes all but regular ones.
 func regular(f *os.File, err error) (*os.File, error) {
-	if err != nil {
+	var failed *fs.PathError
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && errors.As(err, &failed):
+		return nil, run.Errorf(run.NotFound, "%s does not exist", failed.Path)
+	case errors.As(err, &failed):
+		return nil, run.Errorf(run.NotExecutable, "cannot read %s: %w", failed.Path, failed.Err)
+	case err != nil:
 		return nil, err
 	}
 	stat, err := f.Stat()
 	switch {
 	case err != nil:
 	case stat.IsDir():
-		err = fmt.Errorf("%s is a directory: name its files", f.Name())
+		err = run.Errorf(run.Invalid, "%s is a directory: name its files", f.Name())
 	case !stat.Mode().IsRegular():
-		err = fmt.Errorf("%s is not a file", f.Name())
+		err = run.Errorf(run.Invalid, "%s is not a file", f.Name())
 	default:
 		return f, nil
 	}

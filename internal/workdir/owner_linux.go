@@ -3,13 +3,9 @@ package workdir
 import (
 	"os"
 	"runtime"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 )
-
-// dontWait keeps an open from waiting for the other end of a pipe.
-const dontWait = syscall.O_NONBLOCK
 
 // Owner is the owner of files that are written into a directory: the guest's ids on the host.
 type Owner struct{ UID, GID int }

@@ -2,10 +2,6 @@
 
 package workdir
 
-// dontWait keeps an open from waiting for the other end of a pipe. Guests of other systems are
-// dead when their files are read.
-const dontWait = 0
-
 // Owner is the owner of files that are written into a directory: always the user of this
 // process.
 type Owner struct{}

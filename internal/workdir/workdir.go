@@ -32,6 +32,9 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
+// dontWait keeps an open from waiting for the other end of a pipe.
+const dontWait = syscall.O_NONBLOCK
+
 // MaxListed is the most names that are looked at: a guest can make as many as fit.
 const MaxListed = 10_000
 

@@ -73,6 +73,37 @@ func TestOpenDoesNotWait(t *testing.T) {
 	f.Close()
 }
 
+// Of the host's files, only regular ones are opened. A pipe keeps nobody waiting.
+func TestOpenFile(t *testing.T) {
+	at := t.TempDir()
+	if err := syscall.Mkfifo(filepath.Join(at, "pipe"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(at, "file"), []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]struct {
+		class run.Class
+		words string
+	}{
+		"":             {run.Invalid, "the path of a file is missing"},
+		at:             {run.Invalid, "is a directory: name its files"},
+		at + "/pipe":   {run.Invalid, "/pipe is not a file"},
+		"/dev/zero":    {run.Invalid, "/dev/zero is not a file"},
+		at + "/none":   {run.NotFound, "/none does not exist"},
+		at + "/file/x": {run.NotExecutable, "/file/x: not a directory"},
+	} {
+		if _, err := OpenFile(name); run.ClassOf(err) != want.class || !strings.Contains(err.Error(), want.words) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	f, err := OpenFile(filepath.Join(at, "file"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+}
+
 func TestTooManyNames(t *testing.T) {
 	d, at := newDir(t)
 	for i := range MaxListed + 1 {
@@ -210,8 +241,8 @@ func TestGiveRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for given, words := range map[[2]string]string{
-		{filepath.Join(at, "none"), ""}: "no such file", {at, ""}: "is a directory", {"/dev/zero", ""}: "not a file", {filepath.Join(at, "pipe"), ""}: "not a file",
-		{"none", at}: "no such file", {".", at}: "is a directory", {"pipe", at}: "not a file",
+		{filepath.Join(at, "none"), ""}: "does not exist", {at, ""}: "is a directory", {"/dev/zero", ""}: "not a file", {filepath.Join(at, "pipe"), ""}: "not a file",
+		{"none", at}: "does not exist", {".", at}: "is a directory", {"pipe", at}: "not a file",
 		{"out", at}: "escapes", {"up", at}: "escapes", {"../a", at}: "escapes", {"/etc/passwd", at}: "escapes",
 	} {
 		f := run.File{Name: "x", Path: given[0], Root: given[1]}
