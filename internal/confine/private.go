@@ -106,8 +106,8 @@ func sortMounts(root []Mount) {
 	})
 }
 
-// Work returns an error if guests can have no /work.
-func (p Plan) Work() error {
+// LacksWork returns why guests can have no /work, or nil.
+func (p Plan) LacksWork() error {
 	if p.Root == nil {
 		missing := p.Missing[policy.WallMount]
 		return run.Errorf(run.Unsupported, "a script has no files on this host, because it has no private /tmp: %s", missing.Reason)

@@ -101,7 +101,7 @@ func TestLinkedTmp(t *testing.T) {
 	}
 }
 
-func TestWork(t *testing.T) {
+func TestLacksWork(t *testing.T) {
 	for name, test := range map[string]struct {
 		granted []Mount
 		words   string
@@ -113,12 +113,12 @@ func TestWork(t *testing.T) {
 		"below /tmp/work": {[]Mount{{Path: "/tmp/work/f", Kind: BindFile}}, "below /tmp/work"},
 	} {
 		root := append(slices.Clone(test.granted), Mount{Path: Scratch, Kind: EmptyDir}, Mount{Path: Work, Kind: Symlink, Target: Scratch + "/" + WorkName})
-		err := Plan{Root: Arrange(root)}.Work()
+		err := Plan{Root: Arrange(root)}.LacksWork()
 		if test.words == "" && err != nil || test.words != "" && (err == nil || !strings.Contains(err.Error(), test.words)) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if err := (Plan{}).Work(); run.ClassOf(err) != run.Unsupported {
+	if err := (Plan{}).LacksWork(); run.ClassOf(err) != run.Unsupported {
 		t.Errorf("%v", err)
 	}
 }

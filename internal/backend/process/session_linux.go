@@ -90,7 +90,7 @@ func (s *session) open(ctx context.Context) error {
 	}
 	limits := s.limits
 	limits.CPUTime = hook.Lifetime
-	ending, err := s.member.OpenSession(ctx, zygote.Guest{Limits: limits, Network: s.connection.network(), Work: s.hasWork() == nil})
+	ending, err := s.member.OpenSession(ctx, zygote.Guest{Limits: limits, Network: s.connection.network(), Work: s.lacksWork() == nil})
 	if err == nil && ending.Orphaned {
 		return backend.ErrNotStarted
 	}

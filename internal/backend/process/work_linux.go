@@ -18,7 +18,7 @@ import (
 
 // openWork opens the /work of a worker, which is made if it is not there yet.
 func (b *Backend) openWork(w *zygote.Worker) (*workdir.Dir, error) {
-	if err := b.plan.Work(); err != nil {
+	if err := b.plan.LacksWork(); err != nil {
 		return nil, err
 	}
 	owner := workdir.Owner{UID: b.plan.UID, GID: b.plan.GID}
@@ -69,17 +69,17 @@ func (b *Backend) giveFiles(w *zygote.Worker, job backend.Job) (*workdir.Dir, er
 	return nil, err
 }
 
-// hasWork returns an error if the session has no /work.
-func (s *session) hasWork() error {
+// lacksWork returns why the session has no /work, or nil.
+func (s *session) lacksWork() error {
 	if s.restricted {
 		return run.Errorf(run.Invalid, "a session by the language rules has no files: its steps could not open them")
 	}
-	return s.backend.plan.Work()
+	return s.backend.plan.LacksWork()
 }
 
 // openWork opens the session's /work.
 func (s *session) openWork(context.Context) (*workdir.Dir, error) {
-	if err := s.hasWork(); err != nil {
+	if err := s.lacksWork(); err != nil {
 		return nil, err
 	}
 	return s.backend.openWork(s.member.Worker)
