@@ -67,7 +67,7 @@ func TestAppendValueAsPython(t *testing.T) {
 		{"h\u00e9\x00", `'hé\x00'`}, {[]byte("a\xff"), `b'a\xff'`}, {[]byte(nil), "b''"},
 		{json.RawMessage(nil), "None"}, {json.RawMessage(`[1]`), "[1]"},
 		{map[string]any{"b": 1, "a": []any{nil, "x", 1.5}}, "{'a': [None, 'x', 1.5], 'b': 1}"}, {map[string]any(nil), "{}"},
-		{map[string]string{"z": "1", "y": ""}, "{'y': '', 'z': '1'}"}, {[]string{"a", ""}, "['a', '']"}, {[]string(nil), "[]"}, {[]any(nil), "[]"},
+		{map[string]string{"z": "1", "y": ""}, "{'y': '', 'z': '1'}"}, {[]string{"a", ""}, "['a', '']"}, {[]string(nil), "[]"}, {[]any(nil), "[]"}, {[]any{[]string(nil)}, "[[]]"},
 		{point{X: 3, T: map[string]string{"<": "&"}}, "{'x': 3, 'y': None, 't': {'<': '&'}}"}, {&point{}, "{'x': 0, 'y': None}"}, {(*point)(nil), "None"},
 		{[]int{1, 2}, "[1, 2]"}, {map[int]bool{1: true}, "{'1': True}"}, {2 * time.Second, "2000000000"}, {[]map[string]any{{"a": 1}}, "[{'a': 1}]"},
 	}

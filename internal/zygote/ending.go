@@ -90,24 +90,16 @@ func (g Guest) more() any {
 	if len(g.Args) == 0 && !g.Work {
 		return nil
 	}
-	args := []any{}
-	for _, argument := range g.Args {
-		args = append(args, argument)
-	}
-	return []any{args, g.Work}
+	return []any{g.Args, g.Work}
 }
 
 // startFields is the start frame, in the order in which worker.py reads it.
 func startFields(g Guest, code []byte, ask bool) []wire.Field {
-	variables := g.Variables
-	if variables == nil {
-		variables = []string{}
-	}
 	return []wire.Field{
 		{Name: "script", Value: g.Script},
 		{Name: "name", Value: g.Name},
 		{Name: "context", Value: g.Context},
-		{Name: "variables", Value: variables},
+		{Name: "variables", Value: g.Variables},
 		{Name: "code", Value: code},
 		{Name: "ask", Value: ask},
 		{Name: "more", Value: g.more()},

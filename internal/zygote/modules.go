@@ -33,7 +33,7 @@ func (m *Modules) messages() ([][]byte, error) {
 		}
 	}
 	config, err := wire.AppendValue(nil, map[string]any{
-		"granted": append([]string{}, m.Granted...), "rules": rules,
+		"granted": m.Granted, "rules": rules,
 		"proxy": []any{m.Proxy.Addr().String(), int(m.Proxy.Port())},
 	})
 	if err != nil {

@@ -236,7 +236,7 @@ func languageFields(l *Language) any {
 	if l == nil {
 		return nil
 	}
-	return []any{append([]string{}, l.Modules...), append([]string{}, l.Builtins...)}
+	return []any{l.Modules, l.Builtins}
 }
 
 // landlockFields are the Landlock rules of the plan. In a private root all files may be

@@ -43,7 +43,7 @@ func (b *Scripts) preparation(preset policy.LanguagePreset, ahead bool, limits p
 	preload, path := p.Preload, b.python.SysPath
 	if preset != "" {
 		allowed := p.Allowed(preset)
-		rules = []any{orEmpty(allowed.Modules), orEmpty(allowed.Builtins), language.Source(), ahead}
+		rules = []any{allowed.Modules, allowed.Builtins, language.Source(), ahead}
 		preload = append(append([]string{}, preload...), p.Language.Modules...)
 		path = b.python.TrustedPath() // the rules trust what is imported ahead
 	}
@@ -53,8 +53,8 @@ func (b *Scripts) preparation(preset policy.LanguagePreset, ahead bool, limits p
 	}
 	opening := wire.AppendFrame(nil, wire.KindProgram, []byte(script.Source()+script.Hooks()+guestPart))
 	opening, err := wire.AppendListFrame(opening, wire.KindOrder,
-		wire.Field{Name: "path", Value: orEmpty(path)},
-		wire.Field{Name: "preload", Value: orEmpty(preload)},
+		wire.Field{Name: "path", Value: path},
+		wire.Field{Name: "preload", Value: preload},
 		wire.Field{Name: "language", Value: rules},
 		wire.Field{Name: "filter", Value: b.options.Filter},
 		wire.Field{Name: "memory", Value: memory})
@@ -71,8 +71,8 @@ func encodeScript(message byte, g guestScript, limits policy.Limits) ([]byte, er
 		wire.Field{Name: "script", Value: g.script},
 		wire.Field{Name: "name", Value: g.name},
 		wire.Field{Name: "context", Value: g.context},
-		wire.Field{Name: "variables", Value: orEmpty(g.variables)},
-		wire.Field{Name: "args", Value: orEmpty(g.args)},
+		wire.Field{Name: "variables", Value: g.variables},
+		wire.Field{Name: "args", Value: g.args},
 		wire.Field{Name: "work", Value: g.work},
 		wire.Field{Name: "most", Value: wire.MaxReport(limits)})
 	if err != nil {
@@ -89,11 +89,4 @@ type guestScript struct {
 	args         []string
 	work         string                // its /work, empty for none
 	rules        policy.LanguagePreset // empty for a script without language rules
-}
-
-func orEmpty(list []string) []string {
-	if list == nil {
-		return []string{}
-	}
-	return list
 }

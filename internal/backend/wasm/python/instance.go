@@ -167,27 +167,15 @@ func frameOf(kind string, job backend.Job, session, fresh bool) ([]byte, error) 
 	if name == "" {
 		name = "<script>"
 	}
-	variables := job.Script.Variables
-	if variables == nil {
-		variables = []string{}
-	}
-	args := job.Script.Args
-	if args == nil {
-		args = []string{}
-	}
-	tools := slices.Sorted(maps.Keys(job.Script.Tools))
-	if tools == nil {
-		tools = []string{}
-	}
 	return wire.AppendList(make([]byte, 0, len(job.Script.Source)+512),
 		wire.Field{Name: "kind", Value: kind},
 		wire.Field{Name: "script", Value: job.Script.Source},
 		wire.Field{Name: "name", Value: name},
 		wire.Field{Name: "context", Value: job.Script.Context},
-		wire.Field{Name: "variables", Value: variables},
-		wire.Field{Name: "args", Value: args},
+		wire.Field{Name: "variables", Value: job.Script.Variables},
+		wire.Field{Name: "args", Value: job.Script.Args},
 		wire.Field{Name: "restricted", Value: job.Script.Restricted},
-		wire.Field{Name: "tools", Value: tools},
+		wire.Field{Name: "tools", Value: slices.Sorted(maps.Keys(job.Script.Tools))},
 		wire.Field{Name: "session", Value: session},
 		wire.Field{Name: "fresh", Value: fresh},
 		wire.Field{Name: "code", Value: nil},
