@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from base64 import b64decode
-from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Type, Union
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Type, Union
 
 from . import _files, _transport, _units
 from ._errors import Closed, ConnectionLost, CordonError, Gone, NothingSent, Unknown
@@ -213,10 +214,8 @@ class Session:
             script, context, stdin, variables, False, limits_of(timeout, cpu_time, None, output, limits), name, None, None, files, artifacts, args
         )
         handle = self._open()
-        try:
+        with self._asking(handle, Gone, Unknown):
             answer = handle.step(request)
-        except (CordonError, NothingSent) as problem:
-            raise self._failed(handle, problem, Gone, Unknown) from None
         self._note(answer)
         return _result(answer, check)
 
@@ -242,10 +241,8 @@ class Session:
             script, context, stdin, variables, False, limits_of(timeout, cpu_time, None, output, limits), name, None, None, files, artifacts, args
         )
         handle = await self._open_async()
-        try:
+        with self._asking(handle, Gone, Unknown):
             answer = await handle.step_async(request)
-        except (CordonError, NothingSent) as problem:
-            raise self._failed(handle, problem, Gone, Unknown) from None
         self._note(answer)
         return _result(answer, check)
 
@@ -261,19 +258,15 @@ class Session:
         ('[1, 2]', ['x'])
         """
         handle = self._open()
-        try:
+        with self._asking(handle, Gone, Unknown):
             answer = handle.variables()
-        except (CordonError, NothingSent) as problem:
-            raise self._failed(handle, problem, Gone, Unknown) from None
         return [Variable._of(variable) for variable in answer["variables"]]
 
     async def avariables(self) -> List[Variable]:
         """``variables`` for a task."""
         handle = await self._open_async()
-        try:
+        with self._asking(handle, Gone, Unknown):
             answer = await handle.variables_async()
-        except (CordonError, NothingSent) as problem:
-            raise self._failed(handle, problem, Gone, Unknown) from None
         return [Variable._of(variable) for variable in answer["variables"]]
 
     # Files
@@ -327,19 +320,15 @@ class Session:
         if what != "list":
             _files.parts_of(name)
         handle = self._open()
-        try:
+        with self._asking(handle, Gone):
             return handle.file(what, name, source)
-        except (CordonError, NothingSent) as problem:
-            raise self._failed(handle, problem, Gone) from None
 
     async def _file_async(self, what: str, name: str = "", source: Source = b"") -> Any:
         if what != "list":
             _files.parts_of(name)
         handle = await self._open_async()
-        try:
+        with self._asking(handle, Gone):
             return await handle.file_async(what, name, source)
-        except (CordonError, NothingSent) as problem:
-            raise self._failed(handle, problem, Gone) from None
 
     def _note(self, answer: Answer) -> None:
         """Remembers the end of the session, if this step ended it."""
@@ -354,9 +343,16 @@ class Session:
             if self._handle is not None:
                 self._handle.forget()
 
-    def _failed(self, handle: Handle, problem: Exception, *ends: Type[CordonError]) -> Exception:
-        """Returns the error for a request that has no answer. ``ends`` are the errors which say
-        that the session has ended."""
+    @contextmanager
+    def _asking(self, handle: Handle, *ends: Type[CordonError]) -> Iterator[None]:
+        """Words the errors of a request. ``ends`` are those which say that the session has ended."""
+        try:
+            yield
+        except (CordonError, NothingSent) as problem:
+            raise self._failed(handle, problem, ends) from None
+
+    def _failed(self, handle: Handle, problem: Exception, ends: Tuple[Type[CordonError], ...]) -> Exception:
+        """Returns the error for a request that has no answer."""
         if isinstance(self._over, Closed):
             return Closed("the session was closed before this was done")
         end = handle.end()
