@@ -1,5 +1,6 @@
 """Shared helpers and fixtures. The tests need a cordon binary: CORDON_BIN, or on PATH."""
 
+import importlib
 import os
 import signal
 import time
@@ -35,6 +36,21 @@ def until(condition, seconds=60):
         if time.monotonic() > end:
             raise AssertionError("it did not come to pass")
         time.sleep(0.01)
+
+
+def lacks(what):
+    """Skips a test, or fails it if this host must have everything, as in CI."""
+    if os.environ.get("CORDON_REQUIRE_HOST") == "1":
+        pytest.fail(what)
+    pytest.skip(what, allow_module_level=True)
+
+
+def needs(module):
+    """Returns a module that scripts/setup installs for these tests."""
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as missing:
+        lacks(str(missing))
 
 
 @pytest.fixture(scope="session")

@@ -5,6 +5,7 @@ import base64
 import datetime
 
 import pytest
+from conftest import needs
 
 import cordon
 
@@ -22,7 +23,7 @@ class Picture:
 
 
 def test_langchain():
-    pytest.importorskip("langchain_core")
+    needs("langchain_core")
     from langchain_core.messages import ToolCall
 
     from cordon.adapters.langchain import python_tool
@@ -47,7 +48,7 @@ def test_langchain():
 
 
 def test_langchain_keeps_a_session_for_each_thread():
-    pytest.importorskip("langchain_core")
+    needs("langchain_core")
     from langchain_core.messages import ToolCall
 
     from cordon.adapters.langchain import python_tool
@@ -73,7 +74,7 @@ def test_langchain_keeps_a_session_for_each_thread():
 
 
 def test_langchain_without_session():
-    pytest.importorskip("langchain_core")
+    needs("langchain_core")
     from cordon.adapters.langchain import python_tool
 
     tool = python_tool(session=False, timeout=5, stdin="typed")
@@ -82,7 +83,7 @@ def test_langchain_without_session():
 
 
 def test_langchain_with_a_session_of_the_caller():
-    pytest.importorskip("langchain_core")
+    needs("langchain_core")
     from cordon.adapters.langchain import python_tool
 
     with cordon.Session() as session:
@@ -110,7 +111,7 @@ def test_conversations_are_bounded():
 
 
 def test_pydantic_ai():
-    pytest.importorskip("pydantic_ai")
+    needs("pydantic_ai")
     from pydantic_ai import Agent
     from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart, ToolReturnPart
     from pydantic_ai.models.function import FunctionModel
@@ -130,7 +131,7 @@ def test_pydantic_ai():
 
 
 def test_pydantic_ai_keeps_a_session_for_each_conversation():
-    pytest.importorskip("pydantic_ai")
+    needs("pydantic_ai")
     from pydantic_ai import Agent, BinaryContent
     from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart, ToolReturnPart, UserPromptPart
     from pydantic_ai.models.function import FunctionModel
@@ -172,7 +173,7 @@ def test_pydantic_ai_keeps_a_session_for_each_conversation():
 
 
 def test_smolagents_agent():
-    smolagents = pytest.importorskip("smolagents")
+    smolagents = needs("smolagents")
     from cordon.adapters.smolagents import CordonExecutor
 
     steps = iter([
@@ -195,7 +196,7 @@ def test_smolagents_agent():
 
 
 def test_smolagents_tools():
-    pytest.importorskip("smolagents")
+    needs("smolagents")
     from smolagents import tool
 
     from cordon.adapters.smolagents import CordonExecutor
@@ -226,7 +227,7 @@ def test_smolagents_tools():
 
 @pytest.fixture
 def executor():
-    pytest.importorskip("smolagents")
+    needs("smolagents")
     from cordon.adapters.smolagents import CordonExecutor
 
     executor = CordonExecutor(timeout=10)
@@ -263,7 +264,7 @@ def test_smolagents_value_that_shows_nothing(executor):
 
 
 def test_smolagents_pictures(executor):
-    image = pytest.importorskip("PIL.Image")
+    image = needs("PIL.Image")
     executor(SHOWS)
     for code, final in (("Picture()", False), ("final_answer(Picture())", True)):
         answer = executor(code)
@@ -300,7 +301,7 @@ def test_smolagents_session_that_ends_is_replaced(executor):
 
 
 def test_smolagents_without_session():
-    pytest.importorskip("smolagents")
+    needs("smolagents")
     from cordon.adapters.smolagents import CordonExecutor
 
     executor = CordonExecutor(session=False, timeout=10)

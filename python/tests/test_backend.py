@@ -14,15 +14,11 @@ from collections import OrderedDict, deque
 
 import pytest
 import toolbox.lazy  # noqa: F401 - of the caller's own, and loaded
+from conftest import needs
 from toolbox import shapes, tools
 
 import cordon
 from cordon import SandboxConfig, SubprocessSandboxBackend
-
-try:
-    import cloudpickle
-except ImportError:
-    cloudpickle = None
 
 
 @pytest.fixture(scope="module")
@@ -198,8 +194,8 @@ def test_async(backend):
     assert asyncio.run(many()) == [10 * n for n in range(20)]
 
 
-@pytest.mark.skipif(cloudpickle is None, reason="cloudpickle is not installed")
 def test_closures_and_lambdas(backend):
+    needs("cloudpickle")
     base = 100
     assert backend.execute("t", lambda a: a + base, {"a": 1}) == 101
     assert backend.execute("t", lambda a: tools.scale(a), {"a": 1}) == 10
@@ -233,8 +229,8 @@ if __name__ == "__main__":
 def test_functions_of_the_main_program(tmp_path, how, with_cloudpickle):
     """Functions of a script are sent with its source; functions typed into an interpreter are
     sent by their code."""
-    if with_cloudpickle and cloudpickle is None:
-        pytest.skip("cloudpickle is not installed")
+    if with_cloudpickle:
+        needs("cloudpickle")
     hide = "" if with_cloudpickle else "import sys; sys.modules['cloudpickle'] = None\n"
     script = tmp_path / "main.py"
     script.write_text(hide + MAIN)

@@ -6,13 +6,13 @@ import signal
 import threading
 
 import pytest
-from conftest import child_of, kill, until
+from conftest import child_of, kill, needs, until
 from test_transport import busy_guests
 
 import cordon
 from cordon import _sandbox
 
-pytest.importorskip("IPython")
+needs("IPython")
 from IPython.core.error import UsageError  # noqa: E402
 from IPython.core.interactiveshell import InteractiveShell  # noqa: E402
 from IPython.utils.capture import capture_output  # noqa: E402

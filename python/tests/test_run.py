@@ -10,6 +10,7 @@ import sys
 import sysconfig
 
 import pytest
+from conftest import lacks
 
 import cordon
 from cordon import _options
@@ -289,7 +290,7 @@ def test_guests_have_the_environment_of_this_python():
 def test_operator_chooses_another_python(tmp_path, monkeypatch):
     other = "/usr/bin/python3"
     if os.path.realpath(other) == os.path.realpath(sys.executable) and sys.prefix == sys.base_prefix:
-        pytest.skip("there is one Python only")
+        lacks("there is one Python only")
     file = tmp_path / "policy.yaml"
     file.write_text(f"python: {other}\n")
     for policy in ({"python": other}, file):
