@@ -109,6 +109,11 @@ func (d *Dir) open(name string) (*os.File, run.FileInfo, error) {
 	if err := d.refuseOthers(name); err != nil {
 		return nil, run.FileInfo{}, err
 	}
+	return d.openRegular(name)
+}
+
+// openRegular opens what has the name by now, if it is a file.
+func (d *Dir) openRegular(name string) (*os.File, run.FileInfo, error) {
 	f, err := d.root.OpenFile(name, os.O_RDONLY|dontWait, 0)
 	if err != nil {
 		return nil, run.FileInfo{}, err

@@ -59,18 +59,33 @@ func TestSpecialFiles(t *testing.T) {
 	}
 }
 
-// A pipe that replaces a file just before it is opened keeps nobody waiting.
+// A pipe that replaces a file or a directory just before it is opened keeps nobody waiting.
 func TestOpenDoesNotWait(t *testing.T) {
-	d, at := newDir(t)
-	pipe := filepath.Join(at, "f")
-	if err := syscall.Mkfifo(pipe, 0o666); err != nil {
-		t.Fatal(err)
+	for what, open := range map[string]func(d *Dir, at string) error{
+		"a file":             func(d *Dir, _ string) error { _, _, err := d.openRegular("pipe"); return err },
+		"a directory":        func(d *Dir, _ string) error { _, err := d.entries("pipe", 1); return err },
+		"a file of the host": func(_ *Dir, at string) error { _, err := OpenFile(filepath.Join(at, "pipe")); return err },
+	} {
+		d, at := newDir(t)
+		pipe := filepath.Join(at, "pipe")
+		if err := syscall.Mkfifo(pipe, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		late := time.AfterFunc(10*time.Second, func() {
+			writer, err := os.OpenFile(pipe, os.O_RDWR, 0)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			writer.Close()
+		})
+		if err := open(d, at); err == nil {
+			t.Errorf("a pipe is opened as %s", what)
+		}
+		if !late.Stop() {
+			t.Errorf("opening %s waits for a writer", what)
+		}
 	}
-	f, err := d.root.OpenFile("f", os.O_RDONLY|dontWait, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f.Close()
 }
 
 // Of the host's files, only regular ones are opened. A pipe keeps nobody waiting.
