@@ -99,11 +99,10 @@ func startLimited(t *testing.T, c Connections) (at string, server *http.Server) 
 		t.Fatal(err)
 	}
 	server = NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "welcome") }), nil)
-	var served sync.WaitGroup
-	served.Go(func() { _ = server.Serve(c.Bound(listener)) })
+	wait := serve(t, server, c.Bound(listener))
 	t.Cleanup(func() {
 		_ = server.Close()
-		served.Wait()
+		wait()
 	})
 	return listener.Addr().String(), server
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"log/slog"
 	"net"
@@ -144,8 +145,7 @@ func open(t testing.TB, runner service.Runner, change func(*service.Options, *Op
 	if o.BodyTimeout > 0 {
 		d.server.ReadHeaderTimeout = o.BodyTimeout // tests of slow bodies also test slow headers
 	}
-	var served sync.WaitGroup
-	served.Go(func() { _ = d.server.Serve(listener) })
+	wait := serve(t, d.server, listener)
 	t.Cleanup(func() {
 		d.client.CloseIdleConnections()
 		if err := d.service.Close(); err != nil {
@@ -154,9 +154,20 @@ func open(t testing.TB, runner service.Runner, change func(*service.Options, *Op
 		if err := d.server.Close(); err != nil {
 			t.Error(err)
 		}
-		served.Wait()
+		wait()
 	})
 	return d
+}
+
+// serve starts a server. The function that it returns waits until the test has closed it.
+func serve(t testing.TB, server *http.Server, l net.Listener) (wait func()) {
+	var served sync.WaitGroup
+	served.Go(func() {
+		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			t.Error(err)
+		}
+	})
+	return served.Wait
 }
 
 // watchLeaks reports goroutines that are still there after all later cleanups.

@@ -407,8 +407,7 @@ func TestKeyLastsAsLongAsItsRun(t *testing.T) {
 		}
 		at := newPipes()
 		server := NewServer(h, nil)
-		var served sync.WaitGroup
-		served.Go(func() { _ = server.Serve(at) })
+		wait := serve(t, server, at)
 		client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(context.Context, string, string) (net.Conn, error) { return at.dial(), nil }}}
 		ask := func() (id string) {
 			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://localhost/v1/runs", strings.NewReader(`{"script": "x"}`))
@@ -445,7 +444,7 @@ func TestKeyLastsAsLongAsItsRun(t *testing.T) {
 		if err := errors.Join(s.Close(), server.Close()); err != nil {
 			t.Error(err)
 		}
-		served.Wait()
+		wait()
 	})
 }
 

@@ -65,8 +65,7 @@ func TestQuietConnectionsEnd(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				at := newPipes()
 				server := NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }), nil)
-				var served sync.WaitGroup
-				served.Go(func() { _ = server.Serve(at) })
+				wait := serve(t, server, at)
 				conn := at.dial()
 				if row.sent != "" {
 					if _, err := io.WriteString(conn, row.sent); err != nil {
@@ -89,7 +88,7 @@ func TestQuietConnectionsEnd(t *testing.T) {
 				if err := errors.Join(conn.Close(), server.Close()); err != nil {
 					t.Error(err)
 				}
-				served.Wait()
+				wait()
 			})
 		})
 	}
