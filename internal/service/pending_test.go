@@ -136,7 +136,7 @@ func TestRefusedPendingRuns(t *testing.T) {
 		{"wrong", Options{}, run.Request{Script: run.Script{Source: " "}}, run.ErrInvalid},
 		{"not allowed", Options{}, run.Request{Command: run.Command{Args: []string{"ls"}}}, &run.Error{Class: run.Forbidden}},
 		{"a full queue", Options{Runner: &fake{line: fullLine(t)}}, script, run.ErrBusy},
-		{"refused for now", Options{Refuse: func() error { return broken }}, script, broken},
+		{"nothing may run now", Options{Refuse: func() error { return broken }}, script, broken},
 		{"a long id", Options{}, run.Request{ID: strings.Repeat("x", maxRequestID+1), Script: script.Script}, run.ErrInvalid},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

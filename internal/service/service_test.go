@@ -37,7 +37,7 @@ func TestObservers(t *testing.T) {
 		{name: "wrong", req: run.Request{Script: run.Script{Source: "1"}, Tier: "moon"}, kind: observe.Script, code: "1", err: run.ErrInvalid},
 		{name: "busy", o: Options{Runner: &fake{line: fullLine(t)}}, req: script, kind: observe.Script, code: "result = 1", err: run.ErrBusy},
 		{name: "nobody waits for it", ctx: canceled, req: script, kind: observe.Script, code: "result = 1", err: context.Canceled},
-		{name: "refused for now", o: Options{Refuse: func() error { return broken }}, req: script, kind: observe.Script, code: "result = 1", err: broken},
+		{name: "nothing may run now", o: Options{Refuse: func() error { return broken }}, req: script, kind: observe.Script, code: "result = 1", err: broken},
 		{name: "our failure", o: Options{Runner: &fake{guest: func(context.Context, run.Request) (run.Result, error) { return run.Result{}, broken }}},
 			req: script, kind: observe.Script, code: "result = 1", err: broken, started: true},
 	} {
