@@ -151,3 +151,36 @@ func TestJudge(t *testing.T) {
 		}
 	}
 }
+
+// idle is a process that does nothing.
+type idle struct{}
+
+func (idle) Kill()                      {}
+func (idle) Usage() (u launch.Usage)    { return u }
+func (idle) Wait() (launch.Exit, error) { return launch.Exit{}, nil }
+
+// What an interpreter uses while it starts is not the guest's.
+func TestLimitsHoldOnceTheGuestIsReady(t *testing.T) {
+	limits := policy.Limits{CPUTime: time.Second, Memory: policy.MiB, Processes: 1}
+	for _, row := range []struct {
+		usage launch.Usage
+		want  reason
+	}{
+		{launch.Usage{CPUTime: 3*time.Second - 1, Memory: policy.MiB + bareInterpreter, Processes: 1}, ""},
+		{launch.Usage{CPUTime: 3 * time.Second}, killedCPU},
+		{launch.Usage{Memory: policy.MiB + bareInterpreter + 1}, killedMemory},
+		{launch.Usage{Processes: 2}, killedProcs},
+	} {
+		g := &guest{process: idle{}, ready: make(chan struct{}), job: backend.Job{Limits: limits, Request: run.Request{Command: run.Command{Args: []string{"true"}}}}}
+		g.cpu.Store(int64(2 * time.Second)) // used before it was ready
+		g.hold(row.usage)
+		if got := g.reason(); got != "" {
+			t.Errorf("%+v: killed for its %s while it starts", row.usage, got)
+		}
+		close(g.ready)
+		g.hold(row.usage)
+		if got := g.reason(); got != row.want {
+			t.Errorf("%+v: %q, want %q", row.usage, got, row.want)
+		}
+	}
+}
