@@ -256,7 +256,7 @@ while not os.path.exists('answer'):
     time.sleep(0.01)
 open('answer').read()
 """, timeout=20, cpu_time=20)
-        while "started" not in [file.name for file in session.files()]:
+        while ("started", 3) not in [(file.name, file.size) for file in session.files()]:
             assert not step.done()
         assert session.download("started") == b"yes"
         session.upload("answer", "42")
