@@ -20,8 +20,9 @@ type wireResult struct {
 	Enforcement wireEnforcement `json:"enforcement"`
 	Artifacts   []Artifact      `json:"artifacts,omitempty"`
 	// Named as in a Result: a test compares them.
-	ArtifactsOmitted int   `json:"artifacts_omitted,omitempty"`
-	Step             *Step `json:"step,omitempty"`
+	ArtifactsOmitted int    `json:"artifacts_omitted,omitempty"`
+	ArtifactsError   string `json:"artifacts_error,omitempty"`
+	Step             *Step  `json:"step,omitempty"`
 }
 
 // wireEnding has the fields about how the guest ended and what it returned.
@@ -58,7 +59,7 @@ const Version = 1
 func (r Result) MarshalJSON() ([]byte, error) {
 	w := wireResult{
 		wireEnding: r.ending(), Usage: r.Usage, Violations: r.Violations, Traffic: r.Traffic, Modules: r.Modules, Enforcement: r.Enforcement.wire(),
-		Artifacts: r.Artifacts, ArtifactsOmitted: r.ArtifactsOmitted, Step: r.Step,
+		Artifacts: r.Artifacts, ArtifactsOmitted: r.ArtifactsOmitted, ArtifactsError: r.ArtifactsError, Step: r.Step,
 	}
 	if w.Violations == nil {
 		w.Violations = []Violation{}

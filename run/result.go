@@ -142,9 +142,11 @@ type Result struct {
 	Modules     []ModuleUse `json:"modules"`
 	Enforcement Enforcement `json:"enforcement"`
 	// Artifacts are what the guest has written to the files that the request asks for, by
-	// name. ArtifactsOmitted counts those above the maximum of 1000.
+	// name. ArtifactsOmitted counts those above the maximum of 1000. ArtifactsError says why there may be
+	// others that could not be listed; empty if there are none.
 	Artifacts        []Artifact `json:"artifacts,omitempty"`
 	ArtifactsOmitted int        `json:"artifacts_omitted,omitempty"`
+	ArtifactsError   string     `json:"artifacts_error,omitempty"`
 	// Step is set for the step of a session; nil for all other runs.
 	Step *Step `json:"step,omitempty"`
 }

@@ -85,6 +85,9 @@ func (d *artifactDir) save(res run.Result) (s savedArtifacts) {
 		return s
 	}
 	s.directory = d.name
+	if res.ArtifactsError != "" {
+		s.lost = append(s.lost, warningf("not saved", "%s", res.ArtifactsError))
+	}
 	failed := 0
 	for _, a := range res.Artifacts {
 		why := a.Error

@@ -39,7 +39,7 @@ func TestLostArtifactsAreShown(t *testing.T) {
 		res.Artifacts = append(res.Artifacts, textArtifact(fmt.Sprint("saved", i), "x"),
 			run.Artifact{Name: fmt.Sprint("lost", i), Error: "it is a symbolic link\x1b[2J"})
 	}
-	res.ArtifactsOmitted = 3
+	res.ArtifactsOmitted, res.ArtifactsError = 3, "some names cannot come back\x1b[2J"
 	for name, how := range map[string]presentation{"for a person": {}, "quiet": {quiet: true}, "JSON": {json: true}} {
 		directory := filepath.Join(t.TempDir(), "out")
 		shown, err := savedIn(t, directory, res, how)
@@ -50,7 +50,8 @@ func TestLostArtifactsAreShown(t *testing.T) {
 		if strings.Contains(shown, count) != (name == "for a person") {
 			t.Errorf("%s: %s", name, shown)
 		}
-		if !strings.Contains(shown, `cordon: not saved: lost0: it is a symbolic link\x1b[2J`+"\n") || !strings.HasSuffix(shown, "cordon: not saved: and 6 more\n") {
+		lost := `cordon: not saved: some names cannot come back\x1b[2J` + "\n" + `cordon: not saved: lost0: it is a symbolic link\x1b[2J` + "\n"
+		if !strings.Contains(shown, lost) || !strings.HasSuffix(shown, "cordon: not saved: and 7 more\n") {
 			t.Errorf("%s: %s", name, shown)
 		}
 	}

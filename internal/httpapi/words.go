@@ -51,6 +51,7 @@ var words = map[string]string{
 	"Result.enforcement":       "The isolation of the guest from the host.",
 	"Result.artifacts":         "What the guest has written to the files that the request asks for. A run without any has no such key.",
 	"Result.artifacts_omitted": "How many there are above the maximum of 1,000.",
+	"Result.artifacts_error":   "Why there may be others that could not be listed. Otherwise there is no such key.",
 	"Result.step":              "What a step of a session has in addition. A single run has no such key.",
 
 	"File":        "A file for the guest. Its content is in one of text, base64 and path.",

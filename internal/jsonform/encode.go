@@ -87,6 +87,10 @@ func encode(w io.Writer, r run.Result, brief bool) error {
 	if r.ArtifactsOmitted > 0 {
 		e.text(fmt.Sprintf(`,"artifacts_omitted":%d`, r.ArtifactsOmitted))
 	}
+	if r.ArtifactsError != "" {
+		e.text(`,"artifacts_error":`)
+		e.quoted(r.ArtifactsError)
+	}
 	if r.Step != nil {
 		e.text(`,"step":`)
 		e.step(*r.Step)

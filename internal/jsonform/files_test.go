@@ -43,7 +43,7 @@ func TestParseFiles(t *testing.T) {
 
 // Encode writes artifacts as MarshalJSON does.
 func TestEncodeArtifacts(t *testing.T) {
-	result := run.Result{ArtifactsOmitted: 3, Artifacts: []run.Artifact{
+	result := run.Result{ArtifactsOmitted: 3, ArtifactsError: `2 "names"`, Artifacts: []run.Artifact{
 		{Name: `a"}`, Size: 3, Type: "text/plain", Hash: "12", Data: []byte("a\"}")}, {Name: "empty", Hash: "0"}, {Name: "b", Size: 9, Error: `too "}`}, {Name: "c", Data: bytes.Repeat([]byte{0, 255}, pieceSize)},
 	}}
 	var got bytes.Buffer

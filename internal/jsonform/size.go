@@ -6,7 +6,7 @@ import "github.com/cordon-sandbox/cordon/run"
 // its value, variables, output, exception, artifacts and what it displayed.
 func Size(r run.Result) int64 {
 	const fixed = 1 << 10
-	size := fixed + int64(r.ValueSize()) + int64(len(r.Stdout)+len(r.Stderr)+len(r.Error))
+	size := fixed + int64(r.ValueSize()) + int64(len(r.Stdout)+len(r.Stderr)+len(r.Error)+len(r.ArtifactsError))
 	if r.Exception != nil {
 		size += int64(len(r.Exception.Message) + len(r.Exception.Traceback))
 	}

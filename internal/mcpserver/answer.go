@@ -41,6 +41,7 @@ type answer struct {
 	Step       *run.Step                  `json:"step,omitempty"`
 	Artifacts  []artifactAnswer           `json:"artifacts,omitempty"`
 	Omitted    int                        `json:"artifacts_omitted,omitempty"`
+	Unlisted   string                     `json:"artifacts_error,omitempty"`
 }
 
 // runAnswer returns the answer for a guest that was started. The guest's output is in
@@ -55,7 +56,7 @@ func runAnswer(r run.Result, request run.Request, i service.Info, session string
 		Status: r.Status, Outcome: r.Outcome, Stdout: r.Stdout, Stderr: r.Stderr, ReturnCode: -1,
 		Variables: r.Variables, Error: r.Error, ErrorType: r.ErrorType, Exception: r.Exception, Signal: r.Signal,
 		OutCut: r.StdoutTruncated, ErrCut: r.StderrTruncated, Violations: slices.Clone(r.Violations), Usage: r.Usage, Tier: r.Enforcement.Tier,
-		Step: step, Artifacts: files, Omitted: omitted,
+		Step: step, Artifacts: files, Omitted: omitted, Unlisted: r.ArtifactsError,
 	}
 	if r.ExitCode != nil && r.Outcome != run.Refused { // a refused guest never started
 		a.ReturnCode = *r.ExitCode

@@ -32,9 +32,6 @@ func artifacts(r run.Result, request run.Request, session string) (list []artifa
 	for _, a := range kept {
 		one := artifactAnswer{Name: a.Name, Size: int64(a.Size), Type: a.Type, Hash: a.Hash, Error: a.Error}
 		name := text.Word(a.Name, 200)
-		if a.Name == "." {
-			name = "/work" // the error is about all of it
-		}
 		if one.Error == "" {
 			p := piece{FileInfo: run.FileInfo{Name: a.Name, Size: a.Size, Type: a.Type}, data: a.Data}
 			if part := left.content(fileURI(session, a.Name), p); part != nil {
@@ -57,7 +54,10 @@ func artifacts(r run.Result, request run.Request, session string) (list []artifa
 	if omitted > 0 {
 		notes = append(notes, fmt.Sprintf("%d more files match artifacts: name fewer.", omitted))
 	}
-	if len(request.Script.Artifacts) > 0 && len(r.Artifacts) == 0 && r.OK() {
+	if r.ArtifactsError != "" {
+		notes = append(notes, "There may be more files: "+text.Line(r.ArtifactsError)+".")
+	}
+	if len(request.Script.Artifacts) > 0 && len(r.Artifacts) == 0 && r.ArtifactsError == "" && r.OK() {
 		notes = append(notes, "No new file in /work matches artifacts.")
 	}
 	return list, omitted, parts, notes

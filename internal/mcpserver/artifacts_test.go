@@ -38,6 +38,15 @@ func TestArtifacts(t *testing.T) {
 	if list := artifactsOf(t, got); got.parts() != `text "x\n"` || got.remark() != "Files left out: link: it is a symbolic link: name the file itself." || len(list) != 1 || list[0].Error == "" || list[0].Hash != "" {
 		t.Errorf("%+v %+v", got, list)
 	}
+	inWork(t, s, token.Local, func(directory string) {
+		if err := os.WriteFile(filepath.Join(directory, "line\nbreak"), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	})
+	const unlisted = "1 names are no text, have control characters or are too long: such files cannot come back"
+	if got := c("run_python", step("none")); got.remark() != "There may be more files: "+unlisted+"." || !strings.Contains(string(got.StructuredContent), `"artifacts_error":"`+unlisted+`"`) || artifactsOf(t, got) != nil {
+		t.Errorf("%+v", got)
+	}
 	// Without a session, a file can be fetched with the answer alone.
 	var asked run.Request
 	once := fakeServer(t, func(o *service.Options, _ *mcpserver.Options) {

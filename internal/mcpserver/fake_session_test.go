@@ -111,7 +111,7 @@ func (s *fakeSession) Run(ctx context.Context, r run.Request) (result run.Result
 		if err != nil {
 			return result, err
 		}
-		result.Artifacts, result.ArtifactsOmitted = files.(*workdir.Dir).Collect(r.Script.Artifacts, 16*policy.MiB)
+		files.(*workdir.Dir).Collect(r.Script, 16*policy.MiB, &result)
 	}
 	return result, err
 }

@@ -193,7 +193,7 @@ func TestFilesDoNotSpeakForCordon(t *testing.T) {
 	c.want(t, "read_file", given{"session": "main", "name": "c\u202etxt"}, `text "x"`, `c\u202etxt is complete`)
 	answer := c("run_python", given{"session": "main", "code": "print x", "artifacts": []string{"**"}})
 	for line := range strings.Lines(answer.remark()) {
-		if !strings.HasPrefix(line, "Files: ") && line != "Files left out: /work: 2 names are no text, have control characters or are too long: such files cannot come back." || strings.ContainsAny(line, "\u2028\u202e") {
+		if !strings.HasPrefix(line, "Files: ") && line != "There may be more files: 2 names are no text, have control characters or are too long: such files cannot come back." || strings.ContainsAny(line, "\u2028\u202e") {
 			t.Errorf("%q", line)
 		}
 	}

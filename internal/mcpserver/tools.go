@@ -168,6 +168,7 @@ func pythonOutput(i service.Info, keeps bool) schema {
 	if !i.Restricted {
 		properties["artifacts"] = artifactsOutput()
 		properties["artifacts_omitted"] = integer("how many more there are")
+		properties["artifacts_error"] = describedText("why there may be others that could not be listed; missing if there are none")
 	}
 	return object(properties, ranAlways...)
 }

@@ -12,20 +12,19 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Collect returns the files whose names match one of the patterns, except those that are still
-// as the script got them: together at most so many bytes. It also returns how many were left out
-// above filenames.MaxFiles.
-func (d *Dir) Collect(patterns []string, most policy.Bytes) (artifacts []run.Artifact, omitted int) {
-	if d == nil || len(patterns) == 0 {
-		return nil, 0
+// Collect adds the artifacts of a script to its Result: the files whose names match one of its
+// patterns, except those that are still as the script got them; together at most so many bytes.
+func (d *Dir) Collect(script run.Script, most policy.Bytes, result *run.Result) {
+	if d == nil || len(script.Artifacts) == 0 {
+		return
 	}
 	list, unfit, err := d.list()
 	for _, info := range list {
-		if !slices.ContainsFunc(patterns, func(pattern string) bool { return filenames.Match(pattern, info.Name) }) {
+		if !slices.ContainsFunc(script.Artifacts, func(pattern string) bool { return filenames.Match(pattern, info.Name) }) {
 			continue
 		}
-		if len(artifacts) == filenames.MaxFiles {
-			omitted++
+		if len(result.Artifacts) == filenames.MaxFiles {
+			result.ArtifactsOmitted++
 			continue
 		}
 		a := d.artifact(info, most)
@@ -33,15 +32,14 @@ func (d *Dir) Collect(patterns []string, most policy.Bytes) (artifacts []run.Art
 			continue
 		}
 		most -= policy.Bytes(len(a.Data))
-		artifacts = append(artifacts, a)
+		result.Artifacts = append(result.Artifacts, a)
 	}
 	if err == nil && unfit > 0 {
 		err = fmt.Errorf("%d names are no text, have control characters or are too long: such files cannot come back", unfit)
 	}
 	if err != nil {
-		artifacts = append(artifacts, run.Artifact{Name: ".", Error: err.Error()})
+		result.ArtifactsError = err.Error()
 	}
-	return artifacts, omitted
 }
 
 // artifact reads one file.

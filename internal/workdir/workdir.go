@@ -6,7 +6,7 @@
 //	list, err := d.List()
 //	f, info, err := d.Open("plot.png")
 //	err = d.Give(script, most)
-//	artifacts, omitted := d.Collect([]string{"*.png"}, most)
+//	d.Collect(script, most, &result)
 //
 // The guest can change everything in the directory at any time: a name may have become a link,
 // a pipe or a directory since it was listed. So every path is resolved inside the directory

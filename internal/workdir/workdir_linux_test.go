@@ -15,6 +15,7 @@ import (
 	"testing/fstest"
 	"time"
 
+	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
@@ -27,6 +28,12 @@ func newDir(t *testing.T) (d *Dir, at string) {
 	d = New(root, Self())
 	t.Cleanup(func() { d.Close() })
 	return d, at
+}
+
+// collected returns a Result with the artifacts that match a pattern.
+func collected(d *Dir, pattern string, most policy.Bytes) (r run.Result) {
+	d.Collect(run.Script{Artifacts: []string{pattern}}, most, &r)
+	return r
 }
 
 // What no guest of the process tier can make, others could.
@@ -49,9 +56,8 @@ func TestSpecialFiles(t *testing.T) {
 	if err != nil || len(list) != 2 || list[0].Kind != run.FileSpecial || list[1].Kind != run.FileSpecial {
 		t.Errorf("%+v %v", list, err)
 	}
-	artifacts, _ := d.Collect([]string{"*"}, 1000)
-	if len(artifacts) != 2 || !strings.Contains(artifacts[0].Error, "a pipe") {
-		t.Errorf("%+v", artifacts)
+	if r := collected(d, "*", 1000); len(r.Artifacts) != 2 || !strings.Contains(r.Artifacts[0].Error, "a pipe") || r.ArtifactsError != "" {
+		t.Errorf("%+v", r)
 	}
 	// A pipe is replaced, and nobody has to read from it.
 	if _, err := d.Write("pipe", strings.NewReader("x")); err != nil {
@@ -129,9 +135,8 @@ func TestTooManyNames(t *testing.T) {
 	if _, err := d.List(); run.ClassOf(err) != run.Invalid || !strings.Contains(err.Error(), "more than 10000") {
 		t.Errorf("%v", err)
 	}
-	artifacts, _ := d.Collect([]string{"**"}, 1000)
-	if len(artifacts) != 1 || !strings.Contains(artifacts[0].Error, "more than 10000") {
-		t.Errorf("%+v", artifacts)
+	if r := collected(d, "**", 1000); len(r.Artifacts) != 0 || !strings.Contains(r.ArtifactsError, "more than 10000") {
+		t.Errorf("%+v", r)
 	}
 }
 
@@ -157,8 +162,8 @@ func TestDeepNames(t *testing.T) {
 	if err != nil || len(list) != 1 || unfit != 1 {
 		t.Errorf("%d names, %d unfit: %v", len(list), unfit, err)
 	}
-	if artifacts, _ := d.Collect([]string{"**"}, 1000); len(artifacts) != 2 || !strings.Contains(artifacts[1].Error, "too long") {
-		t.Errorf("%+v", artifacts)
+	if r := collected(d, "**", 1000); len(r.Artifacts) != 1 || r.Artifacts[0].Error != "" || !strings.Contains(r.ArtifactsError, "too long") {
+		t.Errorf("%+v", r)
 	}
 	if err := d.Remove(strings.Repeat("d", 250)); err != nil {
 		t.Error(err)
@@ -195,13 +200,13 @@ func TestCollectIsBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	artifacts, _ := d.Collect([]string{"*"}, 100)
+	artifacts := collected(d, "*", 100).Artifacts
 	if len(artifacts) != 3 || len(artifacts[1].Data) != 40 || artifacts[2].Data != nil || !strings.Contains(artifacts[2].Error, "20B that are left") {
 		t.Errorf("%+v", artifacts)
 	}
 	var none *Dir
-	if artifacts, _ := none.Collect([]string{"*"}, 100); artifacts != nil || none.Close() != nil {
-		t.Errorf("%+v", artifacts)
+	if r := collected(none, "*", 100); r.Artifacts != nil || none.Close() != nil {
+		t.Errorf("%+v", r)
 	}
 }
 
@@ -229,14 +234,14 @@ func TestGive(t *testing.T) {
 			t.Errorf("%s: %q %v", name, data, err)
 		}
 	}
-	if artifacts, _ := d.Collect([]string{"*"}, 100); artifacts != nil {
-		t.Errorf("files that nobody changed: %+v", artifacts)
+	if r := collected(d, "*", 100); r.Artifacts != nil {
+		t.Errorf("files that nobody changed: %+v", r)
 	}
 	if _, err := d.Write("y", strings.NewReader("2")); err != nil {
 		t.Fatal(err)
 	}
-	if artifacts, _ := d.Collect([]string{"*"}, 100); len(artifacts) != 1 || string(artifacts[0].Data) != "2" {
-		t.Errorf("%+v", artifacts)
+	if r := collected(d, "*", 100); len(r.Artifacts) != 1 || string(r.Artifacts[0].Data) != "2" {
+		t.Errorf("%+v", r)
 	}
 	write("it has grown")
 	if err := d.Give(script, 7); run.ClassOf(err) != run.Invalid || !strings.Contains(err.Error(), "no room") {

@@ -60,7 +60,7 @@ def test_files_go_in_and_artifacts_come_out(either):
 
 def test_run_without_files(sandbox):
     result = sandbox.run("pass")
-    assert result.artifacts == {} and result.artifacts_omitted == 0 and "artifacts" not in repr(result)
+    assert result.artifacts == {} and result.artifacts_omitted == 0 and result.artifacts_error == "" and "artifacts" not in repr(result)
 
 
 def test_tasks_have_files(either):
@@ -114,6 +114,11 @@ def test_artifact_whose_data_is_missing(sandbox, tmp_path):
         with pytest.raises(cordon.CordonError, match="symbolic link"):
             use()
     assert os.listdir(tmp_path) == []
+
+
+def test_files_whose_names_cannot_come_back(either):
+    result = either.run("open('line\\nbreak', 'w').close(); open('a', 'w').close()", artifacts="**")
+    assert list(result.artifacts) == ["a"] and "1 names are no text" in result.artifacts_error
 
 
 def test_artifact_that_is_not_text(sandbox):

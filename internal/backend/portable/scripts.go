@@ -270,7 +270,7 @@ func (b *Scripts) execute(ctx context.Context, job backend.Job, message byte, g 
 	e.Violations = append(i.proxy.violations(), e.Exit.Violations...)
 	result, cause = judge(e)
 	result.Traffic = i.proxy.traffic()
-	result.Artifacts, result.ArtifactsOmitted = work.Collect(job.Script.Artifacts, job.Limits.Scratch)
+	work.Collect(job.Script, job.Limits.Scratch, &result)
 	return result, cause, e.Report, nil
 }
 

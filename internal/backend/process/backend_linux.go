@@ -319,7 +319,7 @@ func (s *sandbox) Run(ctx context.Context, job backend.Job) (result run.Result, 
 	traffic, closing := connection.end()
 	result, err = s.backend.conclude(m, report.Run{Limits: job.Limits, Restricted: job.Script.Restricted, Modules: s.backend.watchesModules()}, ending, errors.Join(err, closing))
 	result.Enforcement, result.Traffic = s.backend.Enforcement(), traffic
-	result.Artifacts, result.ArtifactsOmitted = work.Collect(job.Script.Artifacts, job.Limits.Scratch)
+	work.Collect(job.Script, job.Limits.Scratch, &result)
 	if job.Script.Restricted {
 		result.Enforcement.Walls[policy.WallLanguage] = s.backend.enforcedRules(s.backend.rulesOf(job))
 	}

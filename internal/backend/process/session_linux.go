@@ -147,7 +147,7 @@ func (s *session) step(ctx context.Context, job backend.Job) (run.Result, error)
 	result.Step = report.ReadStep(ending.Report, job.Limits.Result-result.ValueSize())
 	result.Step.Number, result.Step.Survived = s.steps, survived(ending)
 	result.Usage.Result = result.ValueSize()
-	result.Artifacts, result.ArtifactsOmitted = work.Collect(job.Script.Artifacts, job.Limits.Scratch)
+	work.Collect(job.Script, job.Limits.Scratch, &result)
 	if !result.Step.Survived {
 		return result, s.end(run.Errorf(run.Gone, "the session ended in step %d: %s", s.steps, result.Error))
 	}

@@ -255,6 +255,8 @@ class Result(Record):
     artifacts: Dict[str, Artifact]
     #: How many of those there were above 1000.
     artifacts_omitted: int
+    #: Why there may be others that could not be listed; empty if there are none.
+    artifacts_error: str
     #: For the step of a session; None for other runs.
     step: Optional[Step]
     #: The Result as cordon gave it.
@@ -371,6 +373,7 @@ _MADE_LATER: Dict[str, Callable[[Any], Any]] = {
     ),
     "artifacts": lambda artifacts: _artifacts(artifacts) if artifacts else {},
     "artifacts_omitted": lambda omitted: omitted or 0,
+    "artifacts_error": lambda error: error or "",
     "step": lambda step: Step._of(step) if step else None,
 }
 
