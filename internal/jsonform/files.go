@@ -14,28 +14,20 @@ type File struct {
 	Text string `json:"text,omitempty"`
 	Data []byte `json:"base64,omitempty"`
 	Path string `json:"path,omitempty"`
-
-	contents []string // the fields that are given, perhaps empty
 }
 
-// fileFields is a File, or a struct in which one is embedded.
-type fileFields interface {
-	note(field string)
-	check(path string) error
-}
-
-func (f *File) note(field string) {
-	switch field {
-	case "text", "base64", "path":
-		f.contents = append(f.contents, field)
+// check moves a text into Data.
+func (f *File) check(path string, given map[string]bool) error {
+	contents := 0
+	for _, field := range []string{"text", "base64", "path"} {
+		if given[field] {
+			contents++
+		}
 	}
-}
-
-func (f *File) check(path string) error {
-	if given := len(f.contents); given != 1 {
-		return fieldError(path, "needs one of text, base64 and path, and has %d of them", given)
+	if contents != 1 {
+		return fieldError(path, "needs one of text, base64 and path, and has %d of them", contents)
 	}
-	if f.contents[0] == "text" {
+	if given["text"] {
 		f.Data, f.Text = []byte(f.Text), ""
 	}
 	return nil
@@ -53,14 +45,8 @@ func filesOf(list []File) (files []run.File) {
 
 // readFiles fills a list from the next JSON array.
 func readFiles(d *json.Decoder, path string, into *[]File) error {
-	start, err := d.Token()
-	switch {
-	case err != nil:
+	if begun, err := begin(d, '[', path, "a list of files"); !begun {
 		return err
-	case start == nil:
-		return nil
-	case start != json.Delim('['):
-		return wrongKind(path, "a list of files", start)
 	}
 	for d.More() {
 		var f File
@@ -69,6 +55,6 @@ func readFiles(d *json.Decoder, path string, into *[]File) error {
 		}
 		*into = append(*into, f)
 	}
-	_, err = d.Token()
+	_, err := d.Token()
 	return err
 }

@@ -25,6 +25,7 @@ func TestParseFiles(t *testing.T) {
 		`{"a": "x"}`:      "request: files: expected a list of files, got a JSON object",
 		`["x"]`:           "request: files[0]: expected an object, got a JSON string",
 		`[{"name": "a"}]`: "request: files[0]: needs one of text, base64 and path, and has 0 of them",
+		`[null]`:          "request: files[0]: needs one of text, base64 and path, and has 0 of them",
 		`[{"name": "a", "text": "", "path": "/b"}]`:               "request: files[0]: needs one of text, base64 and path, and has 2 of them",
 		`[{"name": "a", "text": ""}, {"name": "b", "data": "x"}]`: "request: files[1].data: unknown field: the fields of files[1] are name, text, base64, path",
 		`[{"Name": "a", "text": ""}]`:                             "request: files[0].Name: unknown field",

@@ -64,44 +64,41 @@ func ParseObject(data []byte, into any) error {
 	return run.Errorf(run.Invalid, "request: %s", explainJSON(data, err))
 }
 
-// readObject fills a struct from the next JSON object, field by field.
-func readObject(d *json.Decoder, path string, into reflect.Value) error {
-	file, isFile := into.Addr().Interface().(fileFields)
+// begin reads the beginning of an object or a list. It returns false for null, which sets
+// nothing, as in encoding/json; a whole request cannot be null.
+func begin(d *json.Decoder, delim json.Delim, path, want string) (bool, error) {
 	start, err := d.Token()
 	switch {
-	case err != nil:
-		return err
-	case start == nil && path != "" && !isFile:
-		return nil // null sets nothing, as in encoding/json
-	case start != json.Delim('{'):
-		return wrongKind(path, "an object", start)
+	case err != nil || start == nil && path != "":
+		return false, err
+	case start != delim:
+		return false, wrongKind(path, want, start)
 	}
+	return true, nil
+}
+
+// checked is a struct that checks itself after it was read. It learns which fields were given,
+// perhaps with empty values.
+type checked interface {
+	check(path string, given map[string]bool) error
+}
+
+// readObject fills a struct from the next JSON object, field by field.
+func readObject(d *json.Decoder, path string, into reflect.Value) error {
 	fields := structFieldsOf(into.Type())
-	err = readMembers(d, path, fields.names, func(name string) error {
-		if isFile {
-			file.note(name)
-		}
+	given, err := readMembers(d, path, fields.names, func(name string) error {
 		return readField(d, path+name, into.FieldByIndex(fields.index[name]))
 	})
-	if err == nil && isFile {
-		err = file.check(strings.TrimSuffix(path, "."))
+	if c, is := into.Addr().Interface().(checked); is && err == nil {
+		err = c.check(strings.TrimSuffix(path, "."), given)
 	}
 	return err
 }
 
 // readLimits fills limits from the next JSON object.
 func readLimits(d *json.Decoder, path string, into *policy.Limits) error {
-	start, err := d.Token()
-	switch {
-	case err != nil:
-		return err
-	case start == nil:
-		return nil
-	case start != json.Delim('{'):
-		return wrongKind(path, "an object", start)
-	}
 	read := map[string]string{} // the keys that set the limits, by limit
-	return readMembers(d, path, limitKeys, func(key string) error {
+	_, err := readMembers(d, path, limitKeys, func(key string) error {
 		limit, as := limitOf(key)
 		if first, twice := read[limit.Key]; twice {
 			return fieldError(path+key, "is the same limit as %s: leave one out", path+first)
@@ -112,6 +109,7 @@ func readLimits(d *json.Decoder, path string, into *policy.Limits) error {
 		}
 		return readLimit(d, path+key, limit, into)
 	})
+	return err
 }
 
 // limitForm is the form in which a request has a limit.
@@ -165,28 +163,31 @@ var limitKeys = func() (keys []string) {
 	return keys
 }()
 
-// readMembers calls read for each member of an object that has begun.
-func readMembers(d *json.Decoder, path string, names []string, read func(name string) error) error {
-	seen := map[string]bool{}
+// readMembers calls read for each member of the next JSON object, and returns their names.
+func readMembers(d *json.Decoder, path string, names []string, read func(name string) error) (seen map[string]bool, err error) {
+	if begun, err := begin(d, '{', path, "an object"); !begun {
+		return nil, err
+	}
+	seen = map[string]bool{}
 	for d.More() {
 		token, err := d.Token()
 		if err != nil {
-			return err
+			return nil, err
 		}
 		name, _ := token.(string)
 		switch {
 		case !slices.Contains(names, name):
-			return fieldError(path+text.Line(text.Shorten(name, maxFieldName)), "unknown field: the fields %sare %s", within(path), strings.Join(names, ", "))
+			return nil, fieldError(path+text.Line(text.Shorten(name, maxFieldName)), "unknown field: the fields %sare %s", within(path), strings.Join(names, ", "))
 		case seen[name]:
-			return fieldError(path+name, "is there twice")
+			return nil, fieldError(path+name, "is there twice")
 		}
 		seen[name] = true
 		if err := read(name); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	_, err := d.Token()
-	return err
+	_, err = d.Token()
+	return seen, err
 }
 
 func readField(d *json.Decoder, path string, field reflect.Value) error {

@@ -291,7 +291,7 @@ func TestWrongFileLines(t *testing.T) {
 		{`{"file_write": {"session": "s1", "name": "a", "path": "/none"}}`, "invalid", "file_write.path", "/none does not exist"},
 		{`{"file_write": {"session": "s1", "name": "a", "path": "/dev/zero"}}`, "invalid", "file_write.path", "is not a file"},
 		{`{"file_write": {"name": "a", "text": ""}}`, "invalid", "file_write.session", "missing"},
-		{`{"file_write": null}`, "invalid", "file_write", "expected an object"},
+		{`{"file_write": null}`, "invalid", "file_write", "needs one of text, base64 and path"},
 		{`{"file_remove": {"session": "s1", "name": "none"}}`, "unknown", "", "no such file"},
 		{`{"file_remove": {"session": "s1", "name": "."}}`, "invalid", "", "below /work"},
 		{`{"file_remove": null}`, "invalid", "file_remove.session", "missing"},
