@@ -1,7 +1,6 @@
 package run
 
 import (
-	"encoding/base64"
 	"fmt"
 	"io"
 	"time"
@@ -80,16 +79,18 @@ type Artifact struct {
 // MarshalJSON writes the data in base64. An artifact has either data and a hash, or an error.
 func (a Artifact) MarshalJSON() ([]byte, error) {
 	w := struct {
-		Name  string  `json:"name"`
-		Size  int64   `json:"bytes"`
-		Type  string  `json:"type"`
-		Hash  string  `json:"sha256,omitempty"`
-		Error string  `json:"error,omitempty"`
-		Data  *string `json:"base64,omitempty"` // last, see jsonform.Encode
+		Name  string `json:"name"`
+		Size  int64  `json:"bytes"`
+		Type  string `json:"type"`
+		Hash  string `json:"sha256,omitempty"`
+		Data  []byte `json:"base64,omitzero"` // there if it is empty, too
+		Error string `json:"error,omitempty"`
 	}{Name: a.Name, Size: int64(a.Size), Type: a.Type, Hash: a.Hash, Error: a.Error}
 	if a.Error == "" {
-		data := base64.StdEncoding.EncodeToString(a.Data)
-		w.Data = &data
+		w.Data = a.Data
+		if w.Data == nil {
+			w.Data = []byte{}
+		}
 	}
 	return plainjson.Marshal(w)
 }

@@ -163,31 +163,36 @@ func (e *encoder) step(s run.Step) {
 	e.text("}")
 }
 
-// artifacts writes files in pieces.
+// artifacts writes files with either data or an error.
 func (e *encoder) artifacts(list []run.Artifact) {
 	e.text(`,"artifacts":[`)
 	for i, a := range list {
 		if i > 0 {
 			e.text(",")
 		}
-		data := a.Data
-		a.Data = nil
-		text, err := a.MarshalJSON()
-		if err != nil {
-			e.fail(err)
-			return
+		if a.Error != "" {
+			e.made(a.MarshalJSON())
+			continue
 		}
-		// The data is the last field: an artifact without it has an error instead.
-		head, withData := bytes.CutSuffix(text, []byte(`"}`))
-		e.bytes(head)
-		if withData && a.Error == "" {
-			to := base64.NewEncoder(base64.StdEncoding, e)
-			_, _ = to.Write(data) // e remembers the error
-			_ = to.Close()
-		}
-		e.bytes(text[len(head):])
+		e.withData(struct {
+			Name string `json:"name"`
+			Size int64  `json:"bytes"`
+			Type string `json:"type"`
+			Hash string `json:"sha256,omitempty"`
+		}{a.Name, int64(a.Size), a.Type, a.Hash}, a.Data)
 	}
 	e.text("]")
+}
+
+// withData writes an object, and in it data in base64, in pieces.
+func (e *encoder) withData(v any, data []byte) {
+	e.text("{")
+	e.fields(v)
+	e.text(`,"base64":"`)
+	to := base64.NewEncoder(base64.StdEncoding, e)
+	_, _ = to.Write(data) // e remembers the error
+	_ = to.Close()
+	e.text(`"}`)
 }
 
 // Write makes the encoder an io.Writer. Its error is the first one.

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"io"
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -53,18 +55,26 @@ func TestEncode(t *testing.T) {
 	})
 }
 
-// Encode does not copy a large value.
+// Nothing copies a large value or file.
 func TestEncodeHoldsNoCopy(t *testing.T) {
-	r := run.Result{Value: json.RawMessage(`"` + strings.Repeat("x", 32<<20) + `"`), Stdout: strings.Repeat("x", 1<<20)}
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	if err := Encode(pieceChecker{t}, r); err != nil {
-		t.Fatal(err)
+	large := bytes.Repeat([]byte("x"), 32<<20)
+	r := run.Result{
+		Value: slices.Concat([]byte(`"`), large, []byte(`"`)), Stdout: strings.Repeat("x", 1<<20), Artifacts: []run.Artifact{{Data: large}},
 	}
-	runtime.ReadMemStats(&after)
-	// The allocations are pieces of the output, together smaller than the value.
-	if taken := after.TotalAlloc - before.TotalAlloc; taken > 24<<20 {
-		t.Errorf("%d MiB were allocated", taken>>20)
+	for name, encode := range map[string]func(io.Writer) error{
+		"result": func(w io.Writer) error { return Encode(w, r) },
+		"file":   func(w io.Writer) error { return EncodeFile(w, struct{ ID string }{"a"}, run.FileInfo{}, large) },
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if err := encode(pieceChecker{t}); err != nil {
+			t.Fatal(err)
+		}
+		runtime.ReadMemStats(&after)
+		// The allocations are pieces of the output, together smaller than the value.
+		if taken := after.TotalAlloc - before.TotalAlloc; taken > 24<<20 {
+			t.Errorf("%s: %d MiB were allocated", name, taken>>20)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package jsonform
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"reflect"
 
 	"github.com/cordon-sandbox/cordon/run"
@@ -57,4 +58,16 @@ func readFiles(d *json.Decoder, path string, into *[]File) error {
 	}
 	_, err := d.Token()
 	return err
+}
+
+// EncodeFile writes the same JSON as Document, with a file and its content in the key "file", and
+// a line break. It makes no copy of the content.
+func EncodeFile(w io.Writer, answer any, file run.FileInfo, content []byte) error {
+	e := encoder{to: w}
+	e.text(fmt.Sprintf(`{"v":%d,`, run.Version))
+	e.fields(answer)
+	e.text(`,"file":`)
+	e.withData(file, content)
+	e.text("}\n")
+	return e.err
 }

@@ -45,7 +45,7 @@ func TestParseFiles(t *testing.T) {
 // Encode writes artifacts as MarshalJSON does.
 func TestEncodeArtifacts(t *testing.T) {
 	result := run.Result{ArtifactsOmitted: 3, ArtifactsError: `2 "names"`, Artifacts: []run.Artifact{
-		{Name: `a"}`, Size: 3, Type: "text/plain", Hash: "12", Data: []byte("a\"}")}, {Name: "empty", Hash: "0"}, {Name: "b", Size: 9, Error: `too "}`}, {Name: "c", Data: bytes.Repeat([]byte{0, 255}, pieceSize)},
+		{Name: `a"}`, Size: 3, Type: "text/plain", Hash: "12", Data: []byte("a\"}")}, {Name: "empty", Hash: "0"}, {Name: "b", Size: 9, Data: []byte("no"), Error: `too "}`}, {Name: "c", Data: bytes.Repeat([]byte{0, 255}, pieceSize)},
 	}}
 	var got bytes.Buffer
 	if err := Encode(&got, result); err != nil {
@@ -57,5 +57,8 @@ func TestEncodeArtifacts(t *testing.T) {
 	}
 	if strings.TrimSpace(got.String()) != string(want) {
 		t.Errorf("%.2000s\n%.2000s", got.String(), want)
+	}
+	if failed := `,{"name":"b","bytes":9,"type":"","error":"too \"}"},`; !strings.Contains(got.String(), failed) {
+		t.Errorf("%.2000s does not have %s", got.String(), failed)
 	}
 }

@@ -2,7 +2,6 @@ package jsonlines
 
 import (
 	"bytes"
-	"encoding/base64"
 	"io"
 
 	"github.com/cordon-sandbox/cordon/internal/jsonform"
@@ -59,33 +58,34 @@ func (o *order) checkFiles() error {
 	return o.standsAlone(key, "leave them out")
 }
 
-// fileDone is the answer to an order for files, apart from the content of a file that is read.
+// fileDone is the answer to an order for files.
 type fileDone struct {
 	ID     string         `json:"id"`
 	Status run.Status     `json:"status"`
 	Files  []run.FileInfo `json:"files,omitzero"`
-	File   *run.FileInfo  `json:"file,omitempty"` // last, see fileAnswer.encode
+	File   *run.FileInfo  `json:"file,omitempty"`
 }
 
-// fileAnswer is such an answer with the content.
-type fileAnswer struct {
-	text    []byte // a fileDone
-	content []byte // nil if no file is read
+// size returns about how large it is as JSON, and no less.
+func (f fileDone) size() int64 {
+	const fixed = 150 // of an entry, without its texts
+	size := fixed + len(f.ID)
+	for _, info := range f.Files {
+		size += fixed + 2*len(info.Name) + len(info.Type) // each character of a name may be escaped
+	}
+	return int64(size)
+}
+
+// fileContent is the answer with a file that was read.
+type fileContent struct {
+	id      string
+	info    run.FileInfo
+	content []byte
 	release func() // gives back the room for the answer
 }
 
-// encode writes the content in pieces, as the last field of the file.
-func (a fileAnswer) encode(out io.Writer) error {
-	head, end := a.text, "\n"
-	if a.content != nil {
-		head, end = append(bytes.TrimSuffix(a.text, []byte("}}")), `,"base64":"`...), "\"}}\n"
-	}
-	_, _ = out.Write(head)
-	content := base64.NewEncoder(base64.StdEncoding, out)
-	_, _ = content.Write(a.content)
-	_ = content.Close()
-	_, err := io.WriteString(out, end) // a bufio.Writer keeps its first error
-	return err
+func (f fileContent) encode(out io.Writer) error {
+	return jsonform.EncodeFile(out, fileDone{ID: f.id, Status: run.StatusOK}, f.info, f.content)
 }
 
 // inFiles carries out an order for the files of a session.
@@ -97,7 +97,7 @@ func (s *server) inFiles(o order) (any, error) {
 	}
 	defer s.sessions.Done(one)
 	files, err := one.Held.Files()
-	var answer fileAnswer
+	var answer any
 	if err == nil {
 		answer, err = s.doFiles(files, o)
 	}
@@ -105,11 +105,12 @@ func (s *server) inFiles(o order) (any, error) {
 	return answer, err
 }
 
-func (s *server) doFiles(files run.Files, o order) (a fileAnswer, err error) {
+func (s *server) doFiles(files run.Files, o order) (any, error) {
+	var err error
 	done := fileDone{ID: o.ID, Status: run.StatusOK}
 	switch {
 	case o.FileRead != nil:
-		return s.readFile(files, o.FileRead.Name, done)
+		return s.readFile(files, o.FileRead.Name, o.ID)
 	case o.FileWrite != nil:
 		done.File, err = writeFile(files, o.FileWrite.Run())
 	case o.FileRemove != nil:
@@ -119,17 +120,11 @@ func (s *server) doFiles(files run.Files, o order) (a fileAnswer, err error) {
 		list, err = files.List()
 		done.Files = append([]run.FileInfo{}, list...)
 	}
-	if err == nil {
-		a.text, err = jsonform.Document(done)
-	}
-	if err == nil {
-		a.release = s.reserve(int64(len(a.text)))
-	}
-	return a, err
+	return done, err
 }
 
 // readFile reads a file as soon as there is room for it among the answers.
-func (s *server) readFile(files run.Files, name string, done fileDone) (a fileAnswer, err error) {
+func (s *server) readFile(files run.Files, name, id string) (a fileContent, err error) {
 	f, info, err := files.Open(name)
 	if err != nil {
 		return a, err
@@ -138,14 +133,10 @@ func (s *server) readFile(files run.Files, name string, done fileDone) (a fileAn
 	if info.Size > run.MaxPayload {
 		return a, run.Errorf(run.Invalid, "%s has %v, and the most in an answer is %v: let a step split it", name, info.Size, policy.Bytes(run.MaxPayload))
 	}
-	a.release = s.reserve(int64(info.Size))
+	a = fileContent{id: id, info: info, release: s.reserve(int64(info.Size))}
 	// A step may write to it meanwhile.
 	a.content, err = io.ReadAll(io.LimitReader(f, int64(info.Size)))
-	if err == nil {
-		info.Size = policy.Bytes(len(a.content))
-		done.File = &info
-		a.text, err = jsonform.Document(done)
-	}
+	a.info.Size = policy.Bytes(len(a.content))
 	if err != nil {
 		a.release()
 	}

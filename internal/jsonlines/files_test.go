@@ -6,13 +6,16 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/cordon-sandbox/cordon/internal/workdir"
 	"github.com/cordon-sandbox/cordon/policy"
@@ -152,7 +155,11 @@ type oneFile struct {
 	reads, writes int
 }
 
-func (f *oneFile) List() ([]run.FileInfo, error) { return []run.FileInfo{{Name: "a"}}, nil }
+// List lists names that are long as JSON.
+func (f *oneFile) List() ([]run.FileInfo, error) {
+	info := run.FileInfo{Name: strings.Repeat("\"\u2028", 100), Size: math.MaxInt64, Type: "text/plain", Modified: time.Unix(0, 999999999).UTC(), Kind: run.FileSpecial}
+	return slices.Repeat([]run.FileInfo{info}, 100), nil
+}
 
 func (f *oneFile) Open(name string) (io.ReadSeekCloser, run.FileInfo, error) {
 	return struct {
@@ -214,9 +221,9 @@ func TestUnreadFiles(t *testing.T) {
 		s.room = sync.NewCond(&s.mu)
 		files := &oneFile{size: maxUnsent / 2, content: "short"}
 		before := s.reserve(maxUnsent/2 + 1)
-		answer := make(chan fileAnswer)
+		answer := make(chan fileContent)
 		go func() {
-			a, err := s.readFile(files, "a", fileDone{})
+			a, err := s.readFile(files, "a", "id")
 			if err != nil {
 				t.Error(err)
 			}
@@ -233,10 +240,11 @@ func TestUnreadFiles(t *testing.T) {
 		}
 		s.hold(a)()
 		list, err := s.doFiles(files, order{})
-		if err != nil || s.unsent != int64(len(list.text)) {
-			t.Errorf("%v, %d bytes are held for a list of %d", err, s.unsent, len(list.text))
+		release := s.hold(list)
+		if text, wrong := marshalLine(list, false); err != nil || wrong != nil || s.unsent < int64(len(text)) || s.unsent > 3*int64(len(text)) {
+			t.Errorf("%v, %v, %d bytes are held for a list of %d", err, wrong, s.unsent, len(text))
 		}
-		s.hold(list)()
+		release()
 		if s.unsent != 0 {
 			t.Errorf("%d bytes are held", s.unsent)
 		}
@@ -260,7 +268,7 @@ func TestLargeFile(t *testing.T) {
 	content := bytes.Repeat([]byte{0, 1, 255}, small)
 	var out strings.Builder
 	s := &server{out: &out}
-	s.answer(order{}, fileAnswer{text: []byte(`{"v":1,"file":{"name":"a"}}`), content: content})
+	s.answer(order{}, fileContent{info: run.FileInfo{Name: "a"}, content: content})
 	var got answer
 	if err := json.Unmarshal([]byte(out.String()), &got); err != nil || got.File.Name != "a" || !bytes.Equal(got.File.Base64, content) || !strings.HasSuffix(out.String(), "\"}}\n") {
 		t.Errorf("%v, %d bytes", err, out.Len())

@@ -245,7 +245,9 @@ func (s *server) hold(answer any) (release func()) {
 	switch a := answer.(type) {
 	case run.Result:
 		return s.reserve(jsonform.Size(a))
-	case fileAnswer:
+	case fileDone:
+		return s.reserve(a.size())
+	case fileContent:
 		return a.release
 	case variables:
 		return s.reserve(int64(len(a.Variables)) * variableSize)
@@ -339,7 +341,7 @@ func (s *server) answer(o order, v any) {
 		s.writeLarge(func(out io.Writer) error { return encode(out, result) })
 		return
 	}
-	if file, ok := v.(fileAnswer); ok {
+	if file, ok := v.(fileContent); ok {
 		s.writeLarge(file.encode)
 		return
 	}
