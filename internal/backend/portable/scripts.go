@@ -242,8 +242,8 @@ func (b *Scripts) execute(ctx context.Context, job backend.Job, message byte, g 
 		if k.grants, err = b.options.Waiting.Grants(); err != nil {
 			return result, cause, nil, err
 		}
-		defer b.waiting.Use(k)()
 		i, waits = b.waiting.Take(k)
+		defer b.waiting.Use(k)() // afterwards, so that there is room for the next one
 	}
 	if !waits {
 		preparation, err := b.preparation(k.rules, false, k.limits)
