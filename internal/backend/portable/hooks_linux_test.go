@@ -155,7 +155,7 @@ func TestHookSurvivesItsProcess(t *testing.T) {
 		if res, err := h.Call(t.Context(), i, nil); err != nil || string(res.Value) != fmt.Sprint(i) {
 			t.Fatalf("%d: %s %q %v", i, res.Value, res.Error, err)
 		}
-		l.killLast(t)
+		l.killAll()
 	}
 }
 
@@ -166,7 +166,7 @@ func TestIdleProcessIsWatched(t *testing.T) {
 		h := openHook(t, openScripts(t, l, policy.Policy{}), run.HookSpec{Trust: policy.TrustPlatform, Script: "result['output'] = 1", Workers: 1})
 		l.claimed.Store(&claimed)
 		select {
-		case <-l.process.ended:
+		case <-l.processes[0].ended:
 		case <-time.After(time.Minute):
 			t.Fatalf("%+v: it still runs", claimed)
 		}

@@ -28,8 +28,8 @@ type naked struct {
 	// walls are what it claims to enforce.
 	walls map[policy.Wall]policy.WallStatus
 	// failing, if not nil, is returned by Start.
-	failing error
-	process *nakedProcess // the last one
+	failing   error
+	processes []*nakedProcess
 	// watched has an element if the usage of a process was asked for.
 	watched chan struct{}
 	// claimed, if set, is reported as the usage of every process.
@@ -89,19 +89,22 @@ func (n *naked) Start(o launch.Order) (launch.Process, error) {
 	p := &nakedProcess{cmd: cmd, naked: n, watched: n.watched, ended: make(chan struct{})}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.process = p
+	n.processes = append(n.processes, p)
 	return p, nil
 }
 
-// killLast kills the process that was started last, and waits for its end.
-func (n *naked) killLast(t *testing.T) {
-	t.Helper()
-	n.last(t)
+// killAll kills all processes, and waits for their end.
+func (n *naked) killAll() {
 	n.mu.Lock()
-	p := n.process
-	n.mu.Unlock()
-	p.Kill()
-	<-p.ended
+	defer n.mu.Unlock()
+	for _, p := range n.processes {
+		select {
+		case <-p.ended: // another process may have its id
+		default:
+			p.Kill()
+			<-p.ended
+		}
+	}
 }
 
 type nakedProcess struct {

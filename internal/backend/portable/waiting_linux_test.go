@@ -125,7 +125,7 @@ func TestKilledInterpreterIsReplaced(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.mustWait(t, 1)
-	w.launcher.killLast(t)
+	w.launcher.killAll()
 	if _, err := w.attempt(t, pass, policy.Limits{}); !errors.Is(err, backend.ErrNotStarted) {
 		t.Errorf("%v", err)
 	}

@@ -112,7 +112,7 @@ var limitTests = []limitTest{
 		}},
 
 	{name: "disk: one file", sh: `dd if=/dev/zero of=big bs=1M count=200; sleep 1`, limits: diskLimit, want: run.OutOfDisk, words: "disk limit of 8MiB"},
-	{name: "disk: many files", sh: `i=0; while [ $i -lt 4000 ]; do head -c 8192 /dev/zero > f$i; i=$((i+1)); done; sleep 3`, limits: diskLimit, want: run.OutOfDisk, words: "disk limit"},
+	{name: "disk: many files", sh: `b=$(head -c 8192 /dev/zero | tr '\0' x); i=0; while [ $i -lt 4000 ]; do printf %s "$b" > f$i; i=$((i+1)); done; sleep 3`, limits: diskLimit, want: run.OutOfDisk, words: "disk limit"},
 	{name: "disk: exits right after the write", sh: `dd if=/dev/zero of=big bs=1M count=32 2>/dev/null`, limits: diskLimit, want: run.OutOfDisk, words: "disk limit"},
 	{name: "disk: in a write grant", sh: `cd "$out" && dd if=/dev/zero of=big bs=1M count=64; sleep 3`, limits: diskLimit, want: run.OutOfDisk, words: "disk limit", plant: plantOut},
 	{name: "disk: deleted while open", act: "fill deleted files", limits: diskLimit, want: run.OutOfDisk, words: "disk limit"},
