@@ -158,6 +158,21 @@ func (s *Session) Variables(ctx context.Context) (list []run.Variable, omitted i
 	return s.session.Variables(ctx)
 }
 
+// Complete lists what the name at the end of a line of Python can become, for an editor: for
+// "x = sys.pl" it is "platform" and "platlibdir". The list is sorted, has at most 1,000 names,
+// and is the guest's word. Complete waits for a running step.
+func (s *Session) Complete(ctx context.Context, line string) ([]string, error) {
+	if len(line) > run.MaxScript {
+		return nil, run.Errorf(run.Invalid, "the line is longer than %v, the maximum of a step", policy.Bytes(run.MaxScript))
+	}
+	ctx, leave, err := s.enter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	return s.session.Complete(ctx, line)
+}
+
 // enter waits for a turn of the session, which leave ends. An interrupt, and the end of the
 // session, end the context that it returns.
 func (s *Session) enter(ctx context.Context) (inside context.Context, leave func(), err error) {

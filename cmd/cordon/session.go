@@ -37,7 +37,7 @@ can (kitty, Ghostty, iTerm2, WezTerm, mintty); elsewhere they are saved in a new
 directory below the one for temporary files, and standard error has the path.
 
 Ctrl-C interrupts the running step, and the session goes on; at the prompt it
-clears the line. Ctrl-D leaves. These commands begin with a colon:
+clears the line. Tab completes names and file names. Ctrl-D leaves. These commands begin with a colon:
 
 ` + sessionHelp() + `
 Each session starts in /work with the files that --file gives it.
@@ -171,6 +171,9 @@ func (c *sessionConsole) converse(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, c.session.Close()) }()
 	if c.person {
 		cli.OnInterrupt(ctx, c.interrupt)
+	}
+	if editor, is := c.lines.(*lineEditor); is {
+		editor.complete = func(line string) (string, []string) { return c.complete(ctx, line) }
 	}
 	if c.person && !c.opts.quiet && !c.opts.json {
 		if err := c.say("Python on tier %s. :help shows the commands, Ctrl-D leaves.", c.opts.tierName()); err != nil {

@@ -117,6 +117,8 @@ type lineEditor struct {
 	keyboard *keyboard
 	sizes    <-chan run.WindowSize
 	stop     func()
+	// complete returns the unfinished word at the end of a line, and what it can become.
+	complete func(line string) (begun string, words []string)
 
 	mu     sync.Mutex
 	before *term.State // nil unless the terminal is raw
@@ -130,7 +132,7 @@ func newLineEditor(ctx context.Context, keys, screen *os.File) *lineEditor {
 		io.Writer
 	}{e.keyboard, screen}, "")
 	e.terminal.History = &lineHistory{}
-	e.terminal.AutoCompleteCallback = indent
+	e.terminal.AutoCompleteCallback = e.onKey
 	e.resize(sizeOf(screen))
 	// Everything that ends cordon has to restore the terminal.
 	cli.BeforeExit(ctx, e.restore, syscall.SIGHUP, syscall.SIGQUIT)
@@ -191,13 +193,19 @@ func (e *lineEditor) close() {
 	e.restore()
 }
 
-// indent makes the tab key indent.
-func indent(line string, at int, key rune) (changed string, cursor int, ok bool) {
+// onKey makes the tab key indent at the beginning of a line, and complete a word elsewhere.
+func (e *lineEditor) onKey(line string, at int, key rune) (changed string, cursor int, ok bool) {
 	if key != '\t' {
 		return "", 0, false
 	}
-	const spaces = "    "
-	return line[:at] + spaces + line[at:], at + len(spaces), true
+	added := "    "
+	if strings.TrimSpace(line[:at]) != "" {
+		begun, words := e.complete(line[:at])
+		if added = shared(begun, words); added == "" && len(words) > 1 {
+			fmt.Fprint(e.terminal, inColumns(words, cli.Width(e.screen)))
+		}
+	}
+	return line[:at] + added + line[at:], at + len(added), true
 }
 
 const keyInterrupt = 0x03

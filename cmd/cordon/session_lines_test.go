@@ -15,6 +15,9 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
+// knowsNothing completes no word.
+func knowsNothing(string) (string, []string) { return "", nil }
+
 // typed gives the lines that a terminal reads, with "^C" for each one that was cleared.
 func typed(t *testing.T, from io.Reader) (lines []string) {
 	t.Helper()
@@ -23,7 +26,7 @@ func typed(t *testing.T, from io.Reader) (lines []string) {
 		io.Reader
 		io.Writer
 	}{k, io.Discard}, "")
-	terminal.AutoCompleteCallback = indent
+	terminal.AutoCompleteCallback = (&lineEditor{complete: knowsNothing}).onKey
 	history := &lineHistory{}
 	terminal.History = history
 	for {
@@ -53,7 +56,7 @@ func TestKeyboard(t *testing.T) {
 		"abc\x1b[D\x1b[D\x03\r": {"^C", ""},
 		"\x03":                  {"^C"},
 		"if x:\r\ty\r":          {"if x:", "    y"},
-		"ab\x1b[D\tc\r":         {"a    cb"},
+		"ab\x01\tc\r":           {"    cab"},
 		"a\rb\r\x1b[A\x1b[A\r":  {"a", "b", "a"},
 		"a\r\x03\r\x1b[A\r":     {"a", "^C", "", "a"},
 	} {

@@ -56,6 +56,25 @@ func TestSessionAtATerminal(t *testing.T) {
 			t.Errorf("an exception is shown twice: %q", c.screen())
 		}
 	})
+	t.Run("tab completes", func(t *testing.T) {
+		t.Chdir(t.TempDir())
+		if err := os.WriteFile("mine.csv", []byte("a,b"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c := openSession(t)
+		c.types(
+			[2]string{"prices = [40, 2]\r", ">>> "},
+			[2]string{"sum(pri\tc\t)\r", "\r\n42\r\n>>> "},
+			[2]string{"prices.re\t", "remove   reverse  "},
+			[2]string{"v\t()\r", ">>> "},
+			[2]string{"prices\r", "\r\n[2, 40]\r\n>>> "},
+			[2]string{":pu\t m\t\r", "cordon: put: mine.csv (3B)\r\n>>> "},
+			[2]string{":rm mi\t\r", ">>> "},
+			[2]string{":fil\t\r", "there are no files\r\n>>> "},
+			[2]string{"\x04", ""},
+		)
+		c.end(0)
+	})
 	t.Run("a line is edited, and an earlier one comes back", func(t *testing.T) {
 		c := openSession(t)
 		c.types(

@@ -34,6 +34,8 @@ type Session interface {
 	Run(ctx context.Context, job Job) (run.Result, error)
 	// Variables lists the global variables, and counts those above a bound.
 	Variables(ctx context.Context) ([]run.Variable, int, error)
+	// Complete lists what the name at the end of a line of Python can become.
+	Complete(ctx context.Context, line string) ([]string, error)
 	// Restricted says whether its scripts go by the language rules.
 	Restricted() bool
 	Close() error

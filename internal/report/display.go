@@ -18,6 +18,7 @@ const (
 	maxKind     = 127
 
 	maxVariables    = 1000
+	maxCompletions  = 1000
 	maxChanges      = 100
 	maxVariableName = 200
 	maxVariableText = 200
@@ -29,15 +30,18 @@ func ReadStep(report wire.Dict, room policy.Bytes) *run.Step {
 	s := &run.Step{}
 	s.Display, s.Omitted = displayed(report, room)
 	if changes, err := report.Get("changes").List(); err == nil && len(changes) == 3 {
-		s.Added, s.Changed, s.Removed = names(changes[0]), names(changes[1]), names(changes[2])
+		s.Added, s.Changed, s.Removed = names(changes[0], maxChanges), names(changes[1], maxChanges), names(changes[2], maxChanges)
 	}
 	return s
 }
 
-// names reads a list of variables: nil if it was forged.
-func names(list wire.Raw) (found []string) {
+// Completions reads the names that the end of a line can become: nil if they were forged.
+func Completions(report wire.Dict) []string { return names(report.Get("names"), maxCompletions) }
+
+// names reads a list of names: nil if it was forged.
+func names(list wire.Raw, most int) (found []string) {
 	items, err := list.List()
-	if err != nil || len(items) > maxChanges {
+	if err != nil || len(items) > most {
 		return nil
 	}
 	for _, item := range items {

@@ -16,6 +16,7 @@
 //	checked   findings, none or some: [Findings]  succeeded
 //	opened                                        succeeded
 //	listed    the variables of a session          succeeded: [Variables]
+//	completed names for the end of a line         succeeded: [Completions]
 //	large     no result: it was too large to send out_of_result
 //
 // Every report has an exit code, and may have variables. That of a step also has what the step
@@ -131,7 +132,7 @@ func read(r *run.Result, report wire.Dict, of Run) (OSError, error) {
 		}
 	}
 	switch ending {
-	case "checked", "opened", "listed":
+	case "checked", "opened", "listed", "completed":
 		r.Outcome = run.Succeeded
 	case "ok":
 		return OSError{}, result(r, report, of.Limits)

@@ -114,6 +114,25 @@ func TestReadValues(t *testing.T) {
 	}
 }
 
+func TestCompletions(t *testing.T) {
+	named := fields{"end": "completed", "code": 0}
+	for name, test := range map[string]struct {
+		names any
+		want  []string
+	}{
+		"names":    {[]any{"a", "b"}, []string{"a", "b"}},
+		"control":  {[]any{"a\x1b[2J"}, []string{`a\x1b[2J`}},
+		"none":     {nil, nil},
+		"no texts": {[]any{"a", 7}, nil},
+		"too many": {slices.Repeat([]any{"a"}, maxCompletions+1), nil},
+		"no list":  {"abc", nil},
+	} {
+		if got := Completions(encodeReport(t, named.with("names", test.names))); !slices.Equal(got, test.want) {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
+	}
+}
+
 func TestReadException(t *testing.T) {
 	var r run.Result
 	x := exception("FileNotFoundError", "no such file").with("errno", 2).with("filename", "/etc/passwd").with("module", "requests.api")

@@ -89,8 +89,9 @@ func Sessions() string { return plotsPart + sessionPart }
 // Otherwise the program calls serve, and the host may copy its memory. A frame is a
 // marshalled list:
 //
-//	kind        "run", "check", or "list": the variables of a session
-//	script      its text
+//	kind        "run", "check", "list": the variables of a session, or "complete": the name
+//	            at the end of a line
+//	script      its text, or the line
 //	name        its name in tracebacks
 //	context     any JSON value
 //	variables   names of globals to report

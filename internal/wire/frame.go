@@ -28,6 +28,7 @@ const (
 	KindOpen  byte = 'N' // host → guest: open a session
 	KindCall  byte = 'K' // host → guest: a call of the hook, or a step of the session
 	KindList  byte = 'U' // host → guest: list the variables of the session
+	KindNames byte = 'T' // host → guest: complete the name at the end of a line
 	KindReady byte = 'R' // guest → host: which walls stand, before any guest code
 	KindCode  byte = 'C' // guest → host: the compiled script, before it runs
 	KindDone  byte = 'D' // guest → host: the report

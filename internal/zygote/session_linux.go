@@ -38,6 +38,11 @@ func (w *Worker) Variables(ctx context.Context, g Guest) (Ending, error) {
 	return w.ask(ctx, g, wire.KindList, []wire.Field{numberField, {Name: "max_answer", Value: wire.MaxReport(g.Limits)}})
 }
 
+// Complete lists what the name at the end of the line can become.
+func (w *Worker) Complete(ctx context.Context, line string, g Guest) (Ending, error) {
+	return w.ask(ctx, g, wire.KindNames, []wire.Field{numberField, {Name: "line", Value: line}, {Name: "max_answer", Value: wire.MaxReport(g.Limits)}})
+}
+
 // CPUTime returns what the worker has used since its last answer.
 func (w *Worker) CPUTime() (time.Duration, error) {
 	used, err := cpuTime(w.PID)

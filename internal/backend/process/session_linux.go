@@ -10,6 +10,7 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/backend/hook"
 	"github.com/cordon-sandbox/cordon/internal/egress"
 	"github.com/cordon-sandbox/cordon/internal/report"
+	"github.com/cordon-sandbox/cordon/internal/wire"
 	"github.com/cordon-sandbox/cordon/internal/workdir"
 	"github.com/cordon-sandbox/cordon/internal/zygote"
 	"github.com/cordon-sandbox/cordon/policy"
@@ -171,36 +172,49 @@ func survived(ending zygote.Ending) bool {
 	return ending.Report != nil && ending.Killed == "" && ending.Exit == nil
 }
 
-// listTime is how long the variables may take to describe themselves.
-const listTime = time.Second
+// askTime is how long objects may take to describe themselves.
+const askTime = time.Second
 
 // Variables lists the global variables, and counts those above the bound.
-func (s *session) Variables(ctx context.Context) ([]run.Variable, int, error) {
-	leave, err := s.turns.Enter(ctx, s.backend.gate)
+func (s *session) Variables(ctx context.Context) (list []run.Variable, omitted int, err error) {
+	result, told, err := s.ask(ctx, "its variables were listed", s.member.Variables)
 	if err != nil {
 		return nil, 0, err
 	}
-	defer leave()
-	limits := s.limits
-	limits.WallTime, limits.CPUTime = min(limits.WallTime, listTime), min(limits.CPUTime, listTime)
-	ending, err := s.member.Variables(ctx, zygote.Guest{Limits: limits, OnOutputLimit: policy.OutputTruncate, Patience: s.backend.gate.Patience(), Grace: stepGrace})
-	result, err := s.conclude(ending, err, limits)
-	switch {
-	case err != nil:
-		return nil, 0, err
-	case !survived(ending):
-		err := run.Errorf(run.Gone, "the session ended when its variables were listed: %s", result.Error)
-		return nil, 0, errors.Join(err, s.end(err))
-	}
-	s.watch()
-	if ctx.Err() != nil {
-		return nil, 0, ctx.Err()
-	}
-	list, omitted, err := report.Variables(ending.Report)
-	if err != nil {
+	if list, omitted, err = report.Variables(told); err != nil {
 		return nil, 0, run.Errorf(run.Invalid, "the session does not list its variables: %s", result.Error)
 	}
 	return list, omitted, nil
+}
+
+// Complete lists what the name at the end of a line can become.
+func (s *session) Complete(ctx context.Context, line string) ([]string, error) {
+	_, told, err := s.ask(ctx, "a name was completed", func(ctx context.Context, g zygote.Guest) (zygote.Ending, error) {
+		return s.member.Complete(ctx, line, g)
+	})
+	return report.Completions(told), err
+}
+
+// ask asks the session something that is no step, and returns its report.
+func (s *session) ask(ctx context.Context, when string, question func(context.Context, zygote.Guest) (zygote.Ending, error)) (run.Result, wire.Dict, error) {
+	leave, err := s.turns.Enter(ctx, s.backend.gate)
+	if err != nil {
+		return run.Result{}, nil, err
+	}
+	defer leave()
+	limits := s.limits
+	limits.WallTime, limits.CPUTime = min(limits.WallTime, askTime), min(limits.CPUTime, askTime)
+	ending, err := question(ctx, zygote.Guest{Limits: limits, OnOutputLimit: policy.OutputTruncate, Patience: s.backend.gate.Patience(), Grace: stepGrace})
+	result, err := s.conclude(ending, err, limits)
+	switch {
+	case err != nil:
+		return result, nil, err
+	case !survived(ending):
+		err := run.Errorf(run.Gone, "the session ended when %s: %s", when, result.Error)
+		return result, nil, errors.Join(err, s.end(err))
+	}
+	s.watch()
+	return result, ending.Report, ctx.Err()
 }
 
 // minCheck bounds how often an idle session is checked.

@@ -83,19 +83,37 @@ func (s *Session) Run(ctx context.Context, job backend.Job) (run.Result, error) 
 }
 
 // Variables lists the global variables, and counts those above a bound.
-func (s *Session) Variables(ctx context.Context) ([]run.Variable, int, error) {
+func (s *Session) Variables(ctx context.Context) (list []run.Variable, omitted int, err error) {
+	err = s.ask(ctx, "", "its variables were listed", func(job backend.Job) (err error) {
+		list, omitted, err = s.instance.Variables(ctx, job)
+		return err
+	})
+	return list, omitted, err
+}
+
+// Complete lists what the name at the end of a line can become.
+func (s *Session) Complete(ctx context.Context, line string) (names []string, err error) {
+	err = s.ask(ctx, line, "a name was completed", func(job backend.Job) (err error) {
+		names, err = s.instance.Complete(ctx, job)
+		return err
+	})
+	return names, err
+}
+
+// ask asks the session something that is no step. It ends if it does not answer.
+func (s *Session) ask(ctx context.Context, line, when string, question func(backend.Job) error) error {
 	leave, err := s.turns.Enter(ctx, s.backend.gate)
 	if err != nil {
-		return nil, 0, err
+		return err
 	}
 	defer leave()
 	job := backend.Job{Limits: s.backend.options.Policy.Limits}
-	job.Script.Restricted = s.restricted
-	list, omitted, err := s.instance.Variables(ctx, s.backend.completed(job))
+	job.Script.Source, job.Script.Restricted = line, s.restricted
+	err = question(s.backend.completed(job))
 	if s.instance.Stopped {
-		err = errors.Join(err, s.close(run.Errorf(run.Gone, "the session ended when its variables were listed")))
+		err = errors.Join(err, s.close(run.Errorf(run.Gone, "the session ended when %s", when)))
 	}
-	return list, omitted, err
+	return err
 }
 
 // fork returns a session with a copy of this one's memory. Open files stay with the old one.

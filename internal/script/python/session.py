@@ -156,6 +156,13 @@ class Session:
             space["display"] = display
             install_backend()
 
+    def answer(self, kind, asked):
+        if kind == b"U":
+            return self.list(True)
+        if kind == b"T":
+            return self.complete(asked[0], True)
+        return self.step(*asked)
+
     def step(self, script, name, context, wanted, args, stdin, max_answer):
         """Runs a step and returns its report. Without stdin, the stream of the process is left."""
         from _io import BytesIO, TextIOWrapper
@@ -194,6 +201,22 @@ class Session:
                 text = brief(value, None)
             listed.append([name, text_of(_NAME(type(value))), size_of(value), text])
         return {"end": "listed", "code": 0, "listed": listed, "omitted": len(names) - len(listed)}
+
+    def complete(self, before, interruptible):
+        """Returns what the name at the end of a line can become. Attributes may be computed by
+        methods of guests: see list."""
+        *path, begun = unfinished_name(before)
+        words = before[:len(before) - len(".".join([*path, begun]))].split()
+        if words in (["import"], ["from"]):
+            names = importable(path)
+        elif len(words) == 3 and words[::2] == ["from", "import"]:
+            module = imported(words[1], interruptible and not self.restricted)
+            names = importable(words[1].split(".")) + names_of(module, interruptible)
+        else:
+            names = visible(self.space, path, interruptible)
+        found = {text_of(name) for name in names if is_kind(name, str)}
+        found = sorted(name for name in found if name.startswith(begun) and (begun or name[:1] != "_"))
+        return {"end": "completed", "code": 0, "names": found[:MAX_COMPLETIONS]}
 
     def execute(self, codes, space):
         """Runs the code of a step, and displays its plots and its value."""
@@ -275,9 +298,79 @@ def brief(value, shorten):
             text = repr(value[:60] if kind is str else value) if simple else "<%s>" % text_of(_NAME(kind))
         else:
             text = text_of(shorten.repr(value))
-    except Exception as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # SystemExit, too
         text = "<%s, whose repr raises %s>" % (text_of(_NAME(kind)), text_of(_NAME(type(error))))
     return " ".join(text[:400].split())[:100]
+
+
+MAX_COMPLETIONS = 1000  # see internal/report
+
+
+def unfinished_name(text):
+    """Returns the parts of the dotted name at the end of a text. The last one may be empty."""
+    at = len(text)
+    while at and (text[at - 1] in "._" or text[at - 1].isalnum()):
+        at -= 1
+    return text[at:].split(".")
+
+
+def visible(space, path, interruptible):
+    """Returns the names in scope, or those of the attributes of what the path leads to."""
+    builtins = space.get("__builtins__")
+    if not is_kind(builtins, dict):
+        builtins = getattr(builtins, "__dict__", {})
+    if not path:
+        from keyword import kwlist
+
+        return [*kwlist, *space, *builtins]
+    try:
+        value = space[path[0]] if path[0] in space else builtins[path[0]]
+        for name in path[1:]:
+            value = getattr(value, name) if interruptible else value.__dict__[name] if is_module(value) else None
+        return names_of(value, interruptible)
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # SystemExit, too
+        return []
+
+
+def is_module(value):
+    return type(value) is type(sys)
+
+
+def names_of(value, interruptible):
+    """Returns the names of attributes. Without interrupts, no method of a guest is called."""
+    if interruptible:
+        return dir(value)
+    return list(value.__dict__) if is_module(value) else type.__dir__(type(value))
+
+
+def imported(name, now):
+    """Returns a module, and imports it first if that may happen now."""
+    if now and name not in sys.modules:
+        try:
+            __import__(name)
+        except KeyboardInterrupt:
+            raise
+        except BaseException:  # SystemExit, too
+            pass
+    return sys.modules.get(name)
+
+
+def importable(path):
+    """Returns the names of the modules in the packages that the path leads to, or of all."""
+    from posix import listdir
+
+    names = [] if path else [*sys.builtin_module_names, *getattr(sys, "stdlib_module_names", ())]
+    for place in sys.path:
+        try:
+            files = listdir("/".join([place or ".", *path]))
+        except OSError:
+            continue  # an archive, or not there
+        names += (name.partition(".")[0] for name in files if name.endswith((".py", ".so")) or "." not in name)
+    return [name for name in names if name.isidentifier() and name != "__init__"]
 
 
 STEPPING = INTERRUPTED = False
@@ -307,6 +400,7 @@ def serve_session(session, modules):
 
         K, number, script, name, context, variables, args, stdin, max_answer  ──▶
         U, number, max_answer: list the variables                             ──▶
+        T, number, line, max_answer: complete the name at its end             ──▶
         SIGINT: the step has reached a limit, or is canceled                  ──▶
                        ◀──  the report, with the number and what was displayed
     """
@@ -322,7 +416,7 @@ def serve_session(session, modules):
         report = None
         try:
             INTERRUPTED, STEPPING = False, True
-            report = session.list(True) if kind == b"U" else session.step(*asked)
+            report = session.answer(kind, asked)
             STEPPING = False
             report["number"] = number
             if modules is not None:

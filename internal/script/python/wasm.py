@@ -118,6 +118,8 @@ class Image:
             self.session = Session(space, self.compiled, self.rules is not None)
         if kind == "list":
             return self.session.list(False)
+        if kind == "complete":
+            return self.session.complete(script, False)
         if session:
             return self.session.step(script, name, context, shown, args, None, max_size)
         space["result"] = None

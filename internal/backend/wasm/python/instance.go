@@ -132,6 +132,12 @@ func (i *Instance) Variables(ctx context.Context, job backend.Job) ([]run.Variab
 	return list, omitted, nil
 }
 
+// Complete lists what the name at the end of the job's script can become.
+func (i *Instance) Complete(ctx context.Context, job backend.Job) ([]string, error) {
+	_, told, err := i.ask(ctx, "complete", job, true)
+	return report.Completions(told), err
+}
+
 // ask sends a frame of this kind and returns what came of it, with the report.
 func (i *Instance) ask(ctx context.Context, kind string, job backend.Job, session bool) (run.Result, wire.Dict, error) {
 	frame, err := frameOf(kind, job, session, !i.used)
