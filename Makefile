@@ -150,8 +150,9 @@ wine: ## run cordon.exe under Wine: scripts, hooks, commands, modules, the Pytho
 hosts: ## boot other kernels in virtual machines, and compare what cordon does there with docs/hosts.md
 	scripts/hosts $(HOSTS)
 
-picture: ## draw docs/picture.svg, the terminal in README.md, from real runs
-	go test ./cmd/cordond -count=1 -run '^TestPicture$$' -update-picture
+picture: ## draw the pictures of README.md from real runs
+	@scripts/setup test-all
+	CORDON_TEST_EXTRAS=all scripts/test ./cmd/cordond -count=1 -run '^(TestPicture|TestPlot)$$' -update-picture
 
 generate: ## generate seccomp programs, tables and bytecode
 	go generate ./...

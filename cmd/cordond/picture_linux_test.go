@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-var updatePicture = flag.Bool("update-picture", false, "write docs/picture.svg from a real run")
+var updatePicture = flag.Bool("update-picture", false, "write the pictures of README.md from real runs")
 
 const pictureFile = "../../docs/picture.svg"
 
