@@ -68,6 +68,10 @@ func TestSessionAtATerminal(t *testing.T) {
 			[2]string{"prices.re\t", "remove   reverse  "},
 			[2]string{"v\t()\r", ">>> "},
 			[2]string{"prices\r", "\r\n[2, 40]\r\n>>> "},
+			// No name: it would run.
+			[2]string{"class Lies: __dir__ = lambda self: ['ab;print(7*6)']\r\r", ">>> "},
+			[2]string{"lies = Lies()\r", ">>> "},
+			[2]string{"lies.a\t\r", "has no attribute 'a'\r\n>>> "},
 			[2]string{":pu\t m\t\r", "cordon: put: mine.csv (3B)\r\n>>> "},
 			[2]string{":rm mi\t\r", ">>> "},
 			[2]string{":fil\t\r", "there are no files\r\n>>> "},
