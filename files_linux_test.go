@@ -41,7 +41,6 @@ func TestFilesOfRuns(t *testing.T) {
 		for words, req := range map[string]run.Request{
 			"files: they have 9MiB, and the scratch space is 8MiB": {Script: script(9 * policy.MiB), Limits: policy.Limits{Scratch: 8 * policy.MiB}},
 			"the language rules let no script":                     {Script: run.Script{Source: "pass", Restricted: true, Artifacts: []string{"*"}}},
-			`files and artifacts are for tier "process"`:           {Script: run.Script{Source: "pass", Artifacts: []string{"*"}}, Tier: policy.TierWasm},
 			"files[0].path: /nowhere does not exist":               {Script: run.Script{Source: "pass", Files: []run.File{{Name: "a", Path: "/nowhere"}}}},
 		} {
 			if _, err := r.Run(t.Context(), req); err == nil || !strings.Contains(err.Error(), words) {

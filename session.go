@@ -224,8 +224,8 @@ func (s *Session) Files() (run.Files, error) {
 	return holder.Files()
 }
 
-// Fork returns a new session with a copy of this one's state. Open files and /tmp are not part
-// of it. Sessions on TierProcess cannot be forked yet.
+// Fork returns a new session with a copy of this one's state and files. Files that are open stay
+// with this one. Sessions on TierProcess cannot be forked yet.
 func (s *Session) Fork() (*Session, error) {
 	saved, err := s.saved("forked")
 	if err != nil {
@@ -238,7 +238,7 @@ func (s *Session) Fork() (*Session, error) {
 	return s.runner.newSession(forked, s.tier, s.limits), nil
 }
 
-// Save writes the state of the session. Open files and /tmp are not part of it. Sessions on
+// Save writes the state of the session. Its files are not part of it. Sessions on
 // TierProcess cannot be saved.
 func (s *Session) Save(to io.Writer) error {
 	saved, err := s.saved("saved")

@@ -12,33 +12,6 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// openSession opens a session on tier process.
-func openSession(t *testing.T, r *cordon.Runner, o run.SessionOptions) *cordon.Session {
-	t.Helper()
-	s, err := r.OpenSession(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return s
-}
-
-func stepOf(source string) run.Request { return run.Request{Script: run.Script{Source: source}} }
-
-// gives runs a step and compares its result.
-func gives(t *testing.T, s *cordon.Session, source, want string) run.Result {
-	t.Helper()
-	res, err := s.Run(t.Context(), stepOf(source))
-	if err != nil || string(res.Value) != want {
-		t.Errorf("%s: %s %s %v, want %s", source, res.Value, res.Error, err, want)
-	}
-	return res
-}
-
 func TestProcessSessions(t *testing.T) {
 	r := newRunner(t, cordon.Options{})
 	s := openSession(t, r, run.SessionOptions{})

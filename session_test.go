@@ -23,6 +23,33 @@ func withBundledPython(t *testing.T, p policy.Policy) policy.Policy {
 	return p
 }
 
+// openSession opens a session.
+func openSession(t *testing.T, r *cordon.Runner, o run.SessionOptions) *cordon.Session {
+	t.Helper()
+	s, err := r.OpenSession(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func stepOf(source string) run.Request { return run.Request{Script: run.Script{Source: source}} }
+
+// gives runs a step and compares its result.
+func gives(t *testing.T, s *cordon.Session, source, want string) run.Result {
+	t.Helper()
+	res, err := s.Run(t.Context(), stepOf(source))
+	if err != nil || string(res.Value) != want {
+		t.Errorf("%s: %s %s %v, want %s", source, res.Value, res.Error, err, want)
+	}
+	return res
+}
+
 func TestSessions(t *testing.T) {
 	r := moduleRunner(t, withBundledPython(t, policy.Policy{}))
 	s, err := r.OpenSession(t.Context(), run.SessionOptions{Tier: policy.TierWasm})
@@ -197,4 +224,30 @@ type closedByWrite chan struct{}
 func (c closedByWrite) Write(p []byte) (int, error) {
 	close(c)
 	return len(p), nil
+}
+
+// Runs and sessions have files on this tier too.
+func TestFilesOnWasm(t *testing.T) {
+	r := moduleRunner(t, withBundledPython(t, policy.Policy{}))
+	given := run.Script{Source: "open('out', 'w').write(open('in').read() * 2)", Files: []run.File{{Name: "in", Data: []byte("ab")}}, Artifacts: []string{"*"}}
+	check := func(res run.Result, err error) {
+		t.Helper()
+		if err != nil || len(res.Artifacts) != 1 || string(res.Artifacts[0].Data) != "abab" {
+			t.Errorf("%+v %s %v", res.Artifacts, res.Error, err)
+		}
+	}
+	check(r.Run(t.Context(), run.Request{Script: given, Tier: policy.TierWasm}))
+	s, err := r.OpenSession(t.Context(), run.SessionOptions{Tier: policy.TierWasm})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	check(s.Run(t.Context(), run.Request{Script: given}))
+	files, err := s.Files()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if list, err := files.List(); err != nil || len(list) != 2 {
+		t.Errorf("%+v %v", list, err)
+	}
 }

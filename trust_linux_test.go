@@ -99,3 +99,15 @@ func TestThirdPartyRunsOnGVisor(t *testing.T) {
 		}
 	}
 }
+
+// Scripts on gVisor have no files yet: a request with some says so, and which tier has them.
+func TestFilesOnGVisor(t *testing.T) {
+	t.Setenv(runsc.Variable, hosttest.NeedsExtra(t, hosttest.Runsc))
+	r := newRunner(t, cordon.Options{})
+	for _, s := range []run.Script{{Source: "pass", Artifacts: []string{"*"}}, {Source: "pass", Files: []run.File{{Name: "a"}}}} {
+		_, err := r.Run(t.Context(), run.Request{Script: s, Tier: policy.TierGVisor})
+		if !errors.Is(err, run.ErrUnsupported) || !strings.Contains(err.Error(), `files and artifacts are for tier "process", and this is "gvisor"`) {
+			t.Errorf("%v", err)
+		}
+	}
+}

@@ -2,9 +2,11 @@ package backend
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
+	"github.com/cordon-sandbox/cordon/internal/workdir"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -45,6 +47,23 @@ type Session interface {
 type FileHolder interface {
 	// Files returns it. It stays usable while a step runs, and until the session ends.
 	Files() (run.Files, error)
+}
+
+// ErrNoRestrictedFiles returns the error of asking a restricted session for its files.
+func ErrNoRestrictedFiles() error {
+	return run.Errorf(run.Invalid, "a session by the language rules has no files: its steps could not open them")
+}
+
+// FilesOf returns the /work of a session, which ends with it.
+func FilesOf(work *Lazy[*workdir.Dir]) (run.Files, error) {
+	d, err := work.Get(context.Background())
+	if errors.Is(err, run.ErrClosed) {
+		err = run.Errorf(run.Gone, "the session has ended")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return d, nil
 }
 
 // NameStep gives the script of a step its name in tracebacks, unless it has one.

@@ -44,16 +44,16 @@ func TestTurns(t *testing.T) {
 	}()
 	turns.End(over)
 	turns.Leave()
-	if err := <-refused; err != over {
+	if err := <-refused; !errors.Is(err, over) {
 		t.Errorf("who waited: %v", err)
 	}
-	if err := turns.Take(); err != over {
+	if err := turns.Take(); !errors.Is(err, over) {
 		t.Errorf("%v", err)
 	}
 	if turns.Try() {
 		t.Error("a turn after the end")
 	}
-	if _, err := turns.Enter(t.Context(), gate); err != over {
+	if _, err := turns.Enter(t.Context(), gate); !errors.Is(err, over) {
 		t.Errorf("%v", err)
 	}
 }

@@ -29,7 +29,7 @@ func newFiles(t *testing.T) (run.Files, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := workdir.New(root, workdir.Self())
+	d := workdir.New(workdir.OnHost(root, workdir.Self()))
 	t.Cleanup(func() { d.Close() })
 	return d, directory
 }

@@ -137,7 +137,7 @@ func (s *fakeSession) Files() (run.Files, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.at, s.work = at, workdir.New(root, workdir.Self())
+		s.at, s.work = at, workdir.New(workdir.OnHost(root, workdir.Self()))
 	}
 	return s.work, nil
 }

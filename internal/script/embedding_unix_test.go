@@ -86,6 +86,7 @@ func (c call) frame(t *testing.T, first bool) []byte {
 		wire.Field{Name: "tools", Value: c.tools},
 		wire.Field{Name: "session", Value: c.session},
 		wire.Field{Name: "fresh", Value: first},
+		wire.Field{Name: "work", Value: ""},
 		wire.Field{Name: "code", Value: c.code},
 		wire.Field{Name: "ask", Value: c.ask},
 		wire.Field{Name: "most", Value: wire.MaxReport(policy.DefaultLimits())},

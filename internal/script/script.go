@@ -100,6 +100,7 @@ func Sessions() string { return plotsPart + sessionPart }
 //	tools       names of the host's functions that the script may call
 //	session     whether another frame follows, which finds the same globals
 //	fresh       whether this is the first frame of this copy of the memory
+//	work        the directory of its files, in which it starts, or an empty text
 //	code        the code of this script from an earlier guest, or None
 //	ask         whether to send the code
 //	max_answer  the largest report in bytes

@@ -34,7 +34,7 @@ func All() backend.Tiers {
 			// code: it runs in the Runner's own process, where no kernel wall contains a bug of
 			// the compiler.
 			Name: policy.TierWasm, Runs: []policy.Guest{policy.GuestScript, policy.GuestModule}, ByName: []policy.Guest{policy.GuestScript}, Trust: policy.TrustUser,
-			Offers: []backend.Feature{backend.Modules, backend.Sessions, backend.Snapshots, backend.Tools, backend.Determinism},
+			Offers: []backend.Feature{backend.Modules, backend.Sessions, backend.Files, backend.Snapshots, backend.Tools, backend.Determinism},
 			Start:  started(startWasm),
 		},
 		{

@@ -1,7 +1,7 @@
 // Package workdir is the host's side of /work, the directory through which files go into a
 // script or session and come out of it.
 //
-//	d := workdir.New(root, owner)
+//	d := workdir.New(workdir.OnHost(root, owner))
 //	info, err := d.Write("data/sales.csv", reader)
 //	list, err := d.List()
 //	f, info, err := d.Open("plot.png")
@@ -27,29 +27,55 @@ import (
 	"time"
 
 	"github.com/cordon-sandbox/cordon/internal/filenames"
-	"github.com/cordon-sandbox/cordon/internal/newfile"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
-
-// dontWait keeps an open from waiting for the other end of a pipe.
-const dontWait = syscall.O_NONBLOCK
 
 // MaxListed is the most names that are looked at: a guest can make as many as fit.
 const MaxListed = 10_000
 
 var _ run.Files = (*Dir)(nil)
 
+// Tree holds the files. Its names are relative paths without dots, which filenames.Check accepts.
+// No name leads out of it. The guest may change it at any time.
+type Tree interface {
+	// Lstat describes what has a name. A link at its end is not followed.
+	Lstat(name string) (fs.FileInfo, error)
+	// Open opens what has a name, and never waits.
+	Open(name string) (File, error)
+	// Entries describes at most so many names in a directory.
+	Entries(name string, most int) ([]fs.FileInfo, error)
+	// Create begins a file that will have a name, in a directory that is made if it is missing.
+	Create(name string) (NewFile, error)
+	// Remove removes what has a name, with everything in it.
+	Remove(name string) error
+	// Close ends the use of the tree. Files that are open stay readable.
+	Close() error
+}
+
+// File is an open file.
+type File interface {
+	io.ReadSeekCloser
+	Stat() (fs.FileInfo, error)
+}
+
+// NewFile is a file that has no name before Commit.
+type NewFile interface {
+	io.Writer
+	Stat() (fs.FileInfo, error)
+	// Commit gives it its name. Otherwise Discard frees it.
+	Commit() error
+	Discard()
+}
+
 // Dir is one /work.
 type Dir struct {
-	root  *os.Root
-	owner Owner
+	tree  Tree
 	given map[string]string // the hashes of what the last script got, by name
 }
 
-// New returns the directory below a root. Files that are written to it belong to the owner.
-// The Dir closes the root.
-func New(root *os.Root, owner Owner) *Dir { return &Dir{root: root, owner: owner} }
+// New returns the directory that a tree is. The Dir closes the tree.
+func New(tree Tree) *Dir { return &Dir{tree: tree} }
 
 // Close releases the directory. Files that are open stay readable. A nil Dir has nothing to
 // release.
@@ -57,7 +83,7 @@ func (d *Dir) Close() error {
 	if d == nil {
 		return nil
 	}
-	return d.root.Close()
+	return d.tree.Close()
 }
 
 // Write stores a file. It appears under its name when it is complete.
@@ -65,16 +91,7 @@ func (d *Dir) Write(name string, from io.Reader) (info run.FileInfo, err error) 
 	if err := filenames.Check(name); err != nil {
 		return info, run.Wrap(run.Invalid, err)
 	}
-	var f *newfile.File
-	err = d.owner.Do(func() (err error) {
-		if parent := path.Dir(name); parent != "." {
-			if err := d.root.MkdirAll(parent, 0o755); err != nil {
-				return err
-			}
-		}
-		f, err = newfile.CreateIn(d.root, name, 0o644)
-		return err
-	})
+	f, err := d.tree.Create(name)
 	if err != nil {
 		return info, explain(name, err)
 	}
@@ -83,11 +100,11 @@ func (d *Dir) Write(name string, from io.Reader) (info run.FileInfo, err error) 
 		var stat fs.FileInfo
 		if stat, err = f.Stat(); err == nil {
 			info = describe(name, stat)
-			err = d.owner.Do(f.Commit)
+			err = f.Commit()
 		}
 	}
 	if err != nil {
-		_ = d.owner.Do(func() error { f.Discard(); return nil })
+		f.Discard()
 		return run.FileInfo{}, explain(name, err)
 	}
 	return info, nil
@@ -105,7 +122,7 @@ func (d *Dir) Open(name string) (io.ReadSeekCloser, run.FileInfo, error) {
 	return f, info, nil
 }
 
-func (d *Dir) open(name string) (*os.File, run.FileInfo, error) {
+func (d *Dir) open(name string) (File, run.FileInfo, error) {
 	if err := d.refuseOthers(name); err != nil {
 		return nil, run.FileInfo{}, err
 	}
@@ -113,8 +130,8 @@ func (d *Dir) open(name string) (*os.File, run.FileInfo, error) {
 }
 
 // openRegular opens what has the name by now, if it is a file.
-func (d *Dir) openRegular(name string) (*os.File, run.FileInfo, error) {
-	f, err := d.root.OpenFile(name, os.O_RDONLY|dontWait, 0)
+func (d *Dir) openRegular(name string) (File, run.FileInfo, error) {
+	f, err := d.tree.Open(name)
 	if err != nil {
 		return nil, run.FileInfo{}, err
 	}
@@ -138,7 +155,7 @@ var (
 
 // refuseOthers returns an error for a name that is not a file.
 func (d *Dir) refuseOthers(name string) error {
-	stat, err := d.root.Lstat(name)
+	stat, err := d.tree.Lstat(name)
 	switch {
 	case err != nil:
 		return err
@@ -157,12 +174,10 @@ func (d *Dir) Remove(name string) error {
 	if err := filenames.Check(name); err != nil {
 		return run.Wrap(run.Invalid, err)
 	}
-	return explain(name, d.owner.Do(func() error {
-		if _, err := d.root.Lstat(name); err != nil {
-			return err
-		}
-		return d.root.RemoveAll(name)
-	}))
+	if _, err := d.tree.Lstat(name); err != nil {
+		return explain(name, err)
+	}
+	return explain(name, d.tree.Remove(name))
 }
 
 // List lists everything that is not a directory, by name. It leaves out names that nobody could
@@ -180,7 +195,7 @@ func (d *Dir) list() (list []run.FileInfo, unfit int, err error) {
 	for len(waiting) > 0 {
 		directory := waiting[len(waiting)-1]
 		waiting = waiting[:len(waiting)-1]
-		entries, err := d.entries(directory, MaxListed-seen+1)
+		entries, err := d.tree.Entries(directory, MaxListed-seen+1)
 		if err != nil && directory == "." {
 			return nil, 0, explain("/work", err)
 		}
@@ -207,26 +222,6 @@ func (d *Dir) list() (list []run.FileInfo, unfit int, err error) {
 
 func sortByName(list []run.FileInfo) {
 	slices.SortFunc(list, func(a, b run.FileInfo) int { return strings.Compare(a.Name, b.Name) })
-}
-
-// entries returns at most so many entries of a directory.
-func (d *Dir) entries(name string, most int) (found []fs.FileInfo, err error) {
-	f, err := d.root.OpenFile(name, os.O_RDONLY|dontWait, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	entries, err := f.ReadDir(most)
-	if errors.Is(err, io.EOF) {
-		err = nil
-	}
-	for _, entry := range entries {
-		// Not entry.Info, which would look it up by its path.
-		if stat, err := d.root.Lstat(path.Join(name, entry.Name())); err == nil {
-			found = append(found, stat)
-		}
-	}
-	return found, err
 }
 
 func describe(name string, stat fs.FileInfo) run.FileInfo {

@@ -25,7 +25,7 @@ func newDir(t *testing.T) (d *Dir, at string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d = New(root, Self())
+	d = New(OnHost(root, Self()))
 	t.Cleanup(func() { d.Close() })
 	return d, at
 }
@@ -69,7 +69,7 @@ func TestSpecialFiles(t *testing.T) {
 func TestOpenDoesNotWait(t *testing.T) {
 	for what, open := range map[string]func(d *Dir, at string) error{
 		"a file":             func(d *Dir, _ string) error { _, _, err := d.openRegular("pipe"); return err },
-		"a directory":        func(d *Dir, _ string) error { _, err := d.entries("pipe", 1); return err },
+		"a directory":        func(d *Dir, _ string) error { _, err := d.tree.Entries("pipe", 1); return err },
 		"a file of the host": func(_ *Dir, at string) error { _, err := OpenFile(filepath.Join(at, "pipe")); return err },
 	} {
 		d, at := newDir(t)
@@ -145,11 +145,11 @@ func TestTooManyNames(t *testing.T) {
 func TestDeepNames(t *testing.T) {
 	d, _ := newDir(t)
 	deep := strings.TrimSuffix(strings.Repeat(strings.Repeat("d", 250)+"/", 30), "/")
-	if err := d.root.MkdirAll(deep, 0o755); err != nil {
+	if err := d.tree.(*hostTree).root.MkdirAll(deep, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	for i := range 100 {
-		f, err := d.root.Create(deep + "/" + strconv.Itoa(i))
+		f, err := d.tree.(*hostTree).root.Create(deep + "/" + strconv.Itoa(i))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -46,7 +46,7 @@ open('sums.txt', 'w').write(str(helper.total(rows)))
 os.makedirs('out/deep')
 open('out/deep/a.png', 'wb').write(bytes(range(256)))
 open('out/ignored', 'w').write('x')
-result = [sorted(os.listdir()), open('/work/data/empty').read(), os.stat('sales.csv').st_uid == os.getuid(), sys.argv[1:]]
+result = [sorted(os.listdir()), open('/work/data/empty').read(), os.stat('sales.csv').st_uid == getattr(os, 'getuid', lambda: 0)(), sys.argv[1:]]
 open('sales.csv', 'a').close()
 `,
 			Files: []run.File{
@@ -123,7 +123,12 @@ for name in 'sparse1', 'sparse2':
 open('hidden', 'w').close()
 os.chmod('hidden', 0)
 open('line\nbreak', 'w').close()
-open(b'\xff', 'w').close()
+result = 1
+try:
+    open(b'\xff', 'w').close()
+    result += 1
+except PermissionError:
+    pass  # all names are text on the tier wasm
 `, secret, secret), Artifacts: []string{"**"},
 		}, policy.Limits{})
 		if !res.OK() {
@@ -148,7 +153,7 @@ open(b'\xff', 'w').close()
 		if len(words) > 0 {
 			t.Errorf("missing: %v", words)
 		}
-		if !strings.HasPrefix(res.ArtifactsError, "2 names are no text") {
+		if !strings.HasPrefix(res.ArtifactsError, string(res.Value)+" names are no text") {
 			t.Errorf("the list says %q", res.ArtifactsError)
 		}
 	})

@@ -51,7 +51,7 @@ func (s scratch) giveFiles(job backend.Job) (*workdir.Dir, error) {
 	if err != nil {
 		return nil, run.Errorf(run.Internal, "the directory of the script's files: %w", err)
 	}
-	work := workdir.New(root, workdir.Self())
+	work := workdir.New(workdir.OnHost(root, workdir.Self()))
 	if err := work.Give(job.Script, job.Limits.Scratch); err != nil {
 		return nil, errors.Join(err, work.Close())
 	}

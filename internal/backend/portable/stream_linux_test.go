@@ -2,6 +2,7 @@ package portable
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"os"
 	"testing"
@@ -44,7 +45,7 @@ func TestStreamsThatStayOpen(t *testing.T) {
 			t.Fatal(err)
 		}
 		go s.stopWaiting()
-		if n, err := s.Read(one); n != 0 || err != io.EOF {
+		if n, err := s.Read(one); n != 0 || !errors.Is(err, io.EOF) {
 			t.Errorf("%d bytes, %v", n, err)
 		}
 	})

@@ -30,7 +30,7 @@ func (b *Backend) openWork(w *zygote.Worker) (*workdir.Dir, error) {
 	if err := errors.Join(err, scratch.Close()); err != nil {
 		return nil, err
 	}
-	return workdir.New(work, owner), nil
+	return workdir.New(workdir.OnHost(work, owner)), nil
 }
 
 // openIn opens the directory below /tmp. A guest that has replaced it by another directory of its
@@ -72,7 +72,7 @@ func (b *Backend) giveFiles(w *zygote.Worker, job backend.Job) (*workdir.Dir, er
 // lacksWork returns why the session has no /work, or nil.
 func (s *session) lacksWork() error {
 	if s.restricted {
-		return run.Errorf(run.Invalid, "a session by the language rules has no files: its steps could not open them")
+		return backend.ErrNoRestrictedFiles()
 	}
 	return s.backend.plan.LacksWork()
 }
@@ -86,13 +86,4 @@ func (s *session) openWork(context.Context) (*workdir.Dir, error) {
 }
 
 // Files returns the session's /work. It can be used while a step runs.
-func (s *session) Files() (run.Files, error) {
-	work, err := s.work.Get(context.Background())
-	if errors.Is(err, run.ErrClosed) {
-		err = run.Errorf(run.Gone, "the session has ended")
-	}
-	if err != nil {
-		return nil, err
-	}
-	return work, nil
-}
+func (s *session) Files() (run.Files, error) { return backend.FilesOf(s.work) }

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
 	"github.com/cordon-sandbox/cordon/internal/backend/wasm/engine"
 	"github.com/cordon-sandbox/cordon/internal/backend/wasm/files"
+	"github.com/cordon-sandbox/cordon/internal/backend/wasm/guest"
 	"github.com/cordon-sandbox/cordon/internal/backend/wasm/python"
 	"github.com/cordon-sandbox/cordon/internal/backend/wasm/rootfs"
 	"github.com/cordon-sandbox/cordon/internal/observe"
@@ -183,9 +185,33 @@ func (b *Backend) runScript(ctx context.Context, job backend.Job) (run.Result, e
 	if err != nil {
 		return run.Result{}, err
 	}
-	result, err := i.Run(ctx, b.completed(job), false)
+	result, err := b.runIn(ctx, i, b.completed(job))
 	result.Enforcement = b.enforcementOf(job)
 	return result, errors.Join(err, i.Close())
+}
+
+// runIn runs a script with its files.
+func (b *Backend) runIn(ctx context.Context, i *python.Instance, job backend.Job) (run.Result, error) {
+	if !job.HasFiles() {
+		return i.Run(ctx, job, false)
+	}
+	now := time.Now
+	if job.Deterministic() {
+		now = guest.Epoch
+	}
+	i.AllowScratch(job.Limits.Scratch)
+	work, err := i.OpenWork(now)
+	if err != nil {
+		return run.Result{}, err
+	}
+	if err := work.Give(job.Script, job.Limits.Scratch); err != nil {
+		return run.Result{}, errors.Join(err, work.Close())
+	}
+	result, err := i.Run(ctx, job, false)
+	if err == nil {
+		work.Collect(job.Script, job.Limits.Scratch, &result)
+	}
+	return result, errors.Join(err, work.Close())
 }
 
 // poolFor returns the pool for scripts with or without the language rules.

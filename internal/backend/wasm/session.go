@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"io"
+	"time"
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
 	"github.com/cordon-sandbox/cordon/internal/backend/wasm/python"
+	"github.com/cordon-sandbox/cordon/internal/workdir"
+	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
@@ -22,10 +25,12 @@ type Session struct {
 	turns    *backend.Turns
 	steps    int
 	instance *python.Instance
+
+	work *backend.Lazy[*workdir.Dir]
 }
 
 // openSession starts a session.
-func (b *Backend) openSession(ctx context.Context, restricted bool) (*Session, error) {
+func (b *Backend) openSession(ctx context.Context, restricted bool, scratch policy.Bytes) (*Session, error) {
 	pass, err := b.gate.Enter(ctx)
 	if err != nil {
 		return nil, err
@@ -39,12 +44,14 @@ func (b *Backend) openSession(ctx context.Context, restricted bool) (*Session, e
 	if err != nil {
 		return nil, err
 	}
+	i.AllowScratch(scratch)
 	return b.newSession(i, restricted)
 }
 
 // newSession returns a session with an instance. It ends with the Runner.
 func (b *Backend) newSession(i *python.Instance, restricted bool) (*Session, error) {
 	s := &Session{backend: b, restricted: restricted, instance: i, turns: backend.NewTurns()}
+	s.work = backend.NewLazy(s.openWork)
 	s.life, s.end = context.WithCancel(context.Background())
 	if !b.sessions.Add(s) {
 		return nil, errors.Join(backend.ErrClosed(), s.close(backend.ErrClosed()))
@@ -69,7 +76,20 @@ func (s *Session) Run(ctx context.Context, job backend.Job) (run.Result, error) 
 	defer cancel()
 	defer context.AfterFunc(s.life, cancel)()
 	job.NameStep(s.steps + 1)
+	s.instance.AllowScratch(job.Limits.Scratch)
+	var work *workdir.Dir
+	if job.HasFiles() {
+		if work, err = s.work.Get(ctx); err == nil {
+			err = work.Give(job.Script, job.Limits.Scratch)
+		}
+		if err != nil {
+			return run.Result{}, err
+		}
+	}
 	result, err := s.instance.Run(ctx, s.backend.completed(job), true)
+	if err == nil {
+		work.Collect(job.Script, job.Limits.Scratch, &result)
+	}
 	result.Enforcement = s.backend.enforcementOf(job)
 	s.steps++
 	if result.Step != nil {
@@ -116,7 +136,19 @@ func (s *Session) ask(ctx context.Context, line, when string, question func(back
 	return err
 }
 
-// fork returns a session with a copy of this one's memory. Open files stay with the old one.
+// openWork opens the session's /work.
+func (s *Session) openWork(context.Context) (*workdir.Dir, error) {
+	if s.restricted {
+		return nil, backend.ErrNoRestrictedFiles()
+	}
+	return s.instance.OpenWork(time.Now)
+}
+
+// Files returns the session's /work. It can be used while a step runs.
+func (s *Session) Files() (run.Files, error) { return backend.FilesOf(s.work) }
+
+// fork returns a session with a copy of this one's memory and files. Open files stay with the old
+// one.
 func (s *Session) fork() (*Session, error) {
 	if err := s.turns.Take(); err != nil {
 		return nil, err
@@ -161,6 +193,7 @@ func (b *Backend) loadSession(ctx context.Context, from io.Reader) (*Session, er
 	if err != nil {
 		return nil, err
 	}
+	made.AllowScratch(b.options.Policy.Limits.Scratch)
 	return b.newSession(made, snapshot.Restricted())
 }
 
@@ -179,7 +212,7 @@ func (s *Session) Close() error {
 func (s *Session) close(why error) error {
 	s.turns.End(why)
 	s.end()
-	return s.instance.Close()
+	return errors.Join(s.instance.Close(), s.work.Close())
 }
 
 // closeSessions ends all sessions. No other can start afterward.

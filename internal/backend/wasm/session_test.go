@@ -30,7 +30,7 @@ func gives(t *testing.T, s *Session, script, want string) {
 
 func (b bench) session(restricted bool) *Session {
 	b.Helper()
-	s, err := b.openSession(b.Context(), restricted)
+	s, err := b.openSession(b.Context(), restricted, policy.DefaultLimits().Scratch)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -112,6 +112,32 @@ func TestFork(t *testing.T) {
 	}
 	defer third.Close()
 	gives(t, third, "result = x", "3")
+}
+
+// A fork has copies of the files, and a loaded session has none.
+func TestForkHasFiles(t *testing.T) {
+	b := pythonBench(t, Options{Idle: 1})
+	s := b.session(false)
+	gives(t, s, "open('a', 'w').write('first')\nopen('/tmp/b', 'w').write('x')\nresult = 1", "1")
+	var saved bytes.Buffer
+	if err := s.Save(&saved); err != nil {
+		t.Fatal(err)
+	}
+	fork, err := s.fork()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer fork.Close()
+	gives(t, s, "open('a', 'w').write('second')\nresult = 1", "1")
+	gives(t, fork, "import os\nresult = [open('a').read(), os.getcwd(), os.path.exists('/tmp/b')]", `["first","/work",true]`)
+	gives(t, fork, "os.remove('a')\nresult = 1", "1")
+	gives(t, s, "result = open('/work/a').read()", `"second"`)
+	loaded, err := b.loadSession(t.Context(), &saved)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer loaded.Close()
+	gives(t, loaded, "import os\nresult = [os.getcwd(), os.listdir(), open('new', 'w').write('x')]", `["/work",[],1]`)
 }
 
 func TestSnapshot(t *testing.T) {
@@ -212,7 +238,7 @@ func TestSessionsEndWithTheRunner(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := b.openSession(t.Context(), false)
+	s, err := b.openSession(t.Context(), false, policy.DefaultLimits().Scratch)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -237,3 +263,5 @@ func TestSessionsEndWithTheRunner(t *testing.T) {
 // instruction, so it ends its session.
 func TestSessionsSuite(t *testing.T) { backendtest.Sessions(t, openPython, policy.Policy{}, false) }
 func TestHostileSteps(t *testing.T)  { backendtest.HostileSteps(t, openPython, policy.Policy{}) }
+func TestFiles(t *testing.T)         { backendtest.Files(t, openPython, policy.Policy{}) }
+func TestSessionFiles(t *testing.T)  { backendtest.SessionFiles(t, openPython, policy.Policy{}) }

@@ -10,11 +10,12 @@ import (
 var (
 	_ backend.SessionOpener  = (*Backend)(nil)
 	_ backend.SnapshotLoader = (*Backend)(nil)
+	_ backend.FileHolder     = (*Session)(nil)
 )
 
 // OpenSession starts a session.
 func (b *Backend) OpenSession(ctx context.Context, o backend.SessionOptions) (backend.Session, error) {
-	return asSession(b.openSession(ctx, o.Restricted))
+	return asSession(b.openSession(ctx, o.Restricted, o.Limits.Scratch))
 }
 
 // LoadSession continues a saved session.

@@ -76,6 +76,7 @@ class Image:
         import traceback
 
         self.rules, self.builtins, self.compiled, self.session = None, sys.modules["builtins"], compiled, None
+        self.work = ""
         if language is not None:
             load_language(language.get("code") or b"", language["source"])
             self.rules = learn_language(language["modules"], language["builtins"], True)
@@ -91,12 +92,14 @@ class Image:
     def handle(self, frame):
         """Answers a frame with a report: see WasmSource. A copy of the image serves one
         guest. A session is a guest that is called again and finds its globals."""
-        kind, script, name, context, shown, args, restricted, tools, session, fresh, code, ask, max_size = marshal.loads(frame)
+        kind, script, name, context, shown, args, restricted, tools, session, fresh, work, code, ask, max_size = marshal.loads(frame)
         if (restricted or kind == "check") != (self.rules is not None):
             raise RuntimeError("this image is for scripts %s the language rules" % ("under" if self.rules else "without"))
         if fresh:
             refresh(self.randomness)
         try:
+            if work != self.work:
+                self.enter(work)
             if kind == "check":
                 report = {"end": "checked", "code": 0, "findings": self.rules.check(script, name)}
             else:
@@ -106,6 +109,17 @@ class Image:
         except MemoryError:
             flush()
             return OUT_OF_MEMORY
+
+    def enter(self, work):
+        """Starts the guest in the directory of its files, and lets it import what is there."""
+        import posix
+
+        try:
+            posix.chdir(work)
+        except OSError:
+            return  # there is no space for it
+        sys.path.insert(0, work)
+        self.work = work
 
     def run(self, kind, script, name, context, shown, args, tools, session, code, ask, max_size):
         if not self.kept:

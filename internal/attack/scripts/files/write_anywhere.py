@@ -32,11 +32,11 @@ def attempt():
         return "opened %s for writing: %d" % (path, fd)
     routes = [lambda w=w, f=f: w(os.path.join(f, name)) for f in directories for w in (made, directory, link, hard_link)]
     if sys.platform == "wasi":
-        # On other tiers the descriptor of the scratch space is unknown.
-        own = os.stat("/tmp")
+        # On other tiers the descriptors of the scratch space are unknown.
+        own = [os.stat(path) for path in ("/tmp", "/work") if os.path.exists(path)]
         def is_own(fd):
             try:
-                return os.path.samestat(os.fstat(fd), own)
+                return any(os.path.samestat(os.fstat(fd), one) for one in own)
             except OSError:
                 return False
         routes += [lambda w=w, fd=fd: w(name, dir_fd=fd) for fd in range(3, 20) if not is_own(fd) for w in (made, directory)]

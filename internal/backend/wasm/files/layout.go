@@ -23,6 +23,10 @@ const (
 
 	// ScratchDirectory is the private directory of a script.
 	ScratchDirectory = "/tmp"
+
+	// WorkName is the directory in it for a script's files, which is also mounted.
+	WorkName      = "work"
+	workDirectory = "/work"
 )
 
 // Layout has the files of every script of one interpreter.
@@ -64,10 +68,26 @@ func (l *Layout) Mounts() []string {
 		names = append(names, "/")
 	}
 	names = append(names, libraryDirectory, ScratchDirectory)
+	if l.mountsWork() {
+		names = append(names, workDirectory)
+	}
 	for _, p := range l.parents {
 		names = append(names, p.at)
 	}
 	return append(names, l.granted...)
+}
+
+// mountsWork reports whether the policy grants nothing that /work would hide.
+func (l *Layout) mountsWork() bool {
+	return !slices.ContainsFunc(l.granted, func(g string) bool { return g == "/" || isIn(g, workDirectory) })
+}
+
+// Work returns where a script finds its files.
+func (l *Layout) Work() string {
+	if l.mountsWork() {
+		return workDirectory
+	}
+	return ScratchDirectory + "/" + WorkName
 }
 
 // Config returns the mounts of one guest. The C library counts the mounts at its start, so all
@@ -80,6 +100,9 @@ func (l *Layout) Config(errors *guestfs.Errors, open *guestfs.OpenFiles, tmp *sc
 	}
 	mount(&counted{l.library, guestfs.HandlesOf(open)}, libraryDirectory)
 	mount(tmp, ScratchDirectory)
+	if l.mountsWork() {
+		mount(tmp.View(WorkName), workDirectory)
+	}
 	for _, p := range l.parents {
 		mount(&counted{p.fs, guestfs.HandlesOf(open)}, p.at)
 	}

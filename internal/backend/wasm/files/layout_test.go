@@ -31,3 +31,29 @@ func TestFileInTmpIsRefused(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// What the policy grants at /work is what a script finds there.
+func TestWork(t *testing.T) {
+	for _, test := range []struct {
+		granted []string
+		work    string
+		mounted bool
+	}{
+		{nil, "/work", true},
+		{[]string{"/data", "/worker"}, "/work", true},
+		{[]string{"/work"}, "/tmp/work", true},
+		{[]string{"/work/data"}, "/tmp/work", false},
+		{[]string{"/"}, "/tmp/work", false},
+	} {
+		l, err := NewLayout(nil, test.granted)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := l.Work(); got != test.work {
+			t.Errorf("%q: %s, want %s", test.granted, got, test.work)
+		}
+		if mounted := slices.Contains(l.Mounts(), "/work"); mounted != test.mounted {
+			t.Errorf("%q: the mounts are %q", test.granted, l.Mounts())
+		}
+	}
+}

@@ -52,6 +52,10 @@ func topInScratch(mount string) (top, deeper string) {
 
 // NewScratch returns a /tmp with the names of the mounts in it. Its size is set with Allow.
 func (l *Layout) NewScratch(limits scratch.Limits) *scratch.FS {
+	limits.Guest = ScratchDirectory
+	if l.mountsWork() {
+		limits.View, limits.ViewAt = WorkName, workDirectory
+	}
 	tmp := scratch.New(limits)
 	tmp.Allow(1 << 20)
 	for _, mount := range l.Mounts() {

@@ -132,6 +132,9 @@ var epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 // began is the zero of the guests' monotonic clock, which must not reveal the host's uptime.
 var began = time.Now()
 
+// Epoch returns the start of a fixed clock.
+func Epoch() time.Time { return epoch }
+
 func (c *clock) nanoseconds() int64 {
 	if !c.fixed {
 		return int64(time.Since(began))

@@ -20,8 +20,9 @@ const (
 )
 
 // explain adds a violation to an exception about a path that the policy does not grant. A path
-// that is missing in a mount is missing on the host too, and is no violation.
-func explain(r *run.Result, cause report.OSError, layout *files.Layout) {
+// that is missing in a mount is missing on the host too, and is no violation. The script started
+// in the directory.
+func explain(r *run.Result, cause report.OSError, layout *files.Layout, directory string) {
 	switch cause.Errno {
 	case wasiACCES, wasiNOENT, wasiPERM, wasiROFS, wasiNOTCAPABLE:
 	default:
@@ -31,7 +32,7 @@ func explain(r *run.Result, cause report.OSError, layout *files.Layout) {
 		return
 	}
 	if !path.IsAbs(cause.Filename) {
-		r.Error += ": relative names are looked for in " + files.ScratchDirectory + ", which is the script's own; what is granted has its absolute path"
+		r.Error += ": relative names are looked for in " + directory + ", which is the script's own; what is granted has its absolute path"
 		return
 	}
 	for i := range r.Violations {

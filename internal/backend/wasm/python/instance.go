@@ -1,11 +1,13 @@
 package python
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/tetratelabs/wazero/api"
 
@@ -19,6 +21,7 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/backend/wasm/scratch"
 	"github.com/cordon-sandbox/cordon/internal/report"
 	"github.com/cordon-sandbox/cordon/internal/wire"
+	"github.com/cordon-sandbox/cordon/internal/workdir"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -45,7 +48,7 @@ func (i *Interpreter) instance(from *memory.Image, region *memory.Region, size u
 	g.Memory = memory.FromImage(from, region, size)
 	made := &Instance{interpreter: i, image: from, guest: g, inside: g.Context(context.Background())}
 	made.files = i.options.Granted.NewSet(rootfs.Limits{Files: g.Files, Denied: g.Denied})
-	made.tmp = i.layout.NewScratch(scratch.Limits{Guest: files.ScratchDirectory, Files: g.Files, Exceeded: g.Exceeded, Now: g.Wall})
+	made.tmp = i.layout.NewScratch(scratch.Limits{Files: g.Files, Exceeded: g.Exceeded, Now: g.Wall})
 	var err error
 	if made.module, err = i.module.Instantiate(made.inside, i.world(g, made.tmp, made.files)); err != nil {
 		return nil, errors.Join(run.Errorf(run.Internal, "an instance of CPython: %w", engine.FirstLine(err)), made.Close())
@@ -86,7 +89,8 @@ func (i *Instance) Close() error {
 	return errors.Join(err, i.files.Close())
 }
 
-// Fork returns an instance with a copy of this one's memory. Open files stay with the old one.
+// Fork returns an instance with a copy of this one's memory and files. Open files stay with the
+// old one.
 func (i *Instance) Fork() (*Instance, error) {
 	size := i.guest.Memory.Size
 	region, err := i.image.Copy()
@@ -105,7 +109,23 @@ func (i *Instance) Fork() (*Instance, error) {
 	for _, p := range changed {
 		copy(region.Bytes[p.At:p.At+p.Length], old.Bytes[p.At:p.At+p.Length])
 	}
-	return i.interpreter.instance(i.image, region, size)
+	made, err := i.interpreter.instance(i.image, region, size)
+	if err == nil {
+		i.tmp.Copy(made.tmp)
+	}
+	return made, err
+}
+
+// AllowScratch sets the size of /tmp, which has the script's files too.
+func (i *Instance) AllowScratch(size policy.Bytes) { i.tmp.Allow(int64(size)) }
+
+// OpenWork opens the directory of a script's files.
+func (i *Instance) OpenWork(now func() time.Time) (*workdir.Dir, error) {
+	tree, err := i.tmp.Tree(files.WorkName, now)
+	if err != nil {
+		return nil, run.Errorf(run.Invalid, "%s is not a directory any more: %w", i.interpreter.layout.Work(), err)
+	}
+	return workdir.New(tree), nil
 }
 
 // Run runs a script. Without a session, an instance runs only one.
@@ -140,13 +160,14 @@ func (i *Instance) Complete(ctx context.Context, job backend.Job) ([]string, err
 
 // ask sends a frame of this kind and returns what came of it, with the report.
 func (i *Instance) ask(ctx context.Context, kind string, job backend.Job, session bool) (run.Result, wire.Dict, error) {
-	frame, err := frameOf(kind, job, session, !i.used)
+	work := i.workFor(job, session)
+	frame, err := frameOf(kind, job, session, !i.used, work)
 	if err != nil {
 		return run.Result{}, nil, run.Wrap(run.Invalid, err)
 	}
 	g := i.guest
 	g.AdoptCoarse(ctx, job)
-	i.tmp.Allow(int64(job.Limits.Scratch))
+	i.AllowScratch(job.Limits.Scratch)
 	g.Memory.Limit = i.image.Base + uint64(job.Limits.Memory)
 	i.used = true
 	g.Begin()
@@ -163,12 +184,20 @@ func (i *Instance) ask(ctx context.Context, kind string, job backend.Job, sessio
 	e := g.Evidence(err)
 	e.Usage.Memory -= min(e.Usage.Memory, policy.Bytes(i.image.Base))
 	e.Restricted = job.Script.Restricted
-	r := i.judge(&e, words)
+	r := i.judge(&e, words, cmp.Or(work, files.ScratchDirectory))
 	return r, e.Report, nil
 }
 
+// workFor returns where a script starts that has files, and an empty text for another one.
+func (i *Instance) workFor(job backend.Job, session bool) string {
+	if job.Script.Restricted || !session && !job.HasFiles() {
+		return ""
+	}
+	return i.interpreter.layout.Work()
+}
+
 // frameOf encodes a job for the interpreter: see script.WasmSource.
-func frameOf(kind string, job backend.Job, session, fresh bool) ([]byte, error) {
+func frameOf(kind string, job backend.Job, session, fresh bool, work string) ([]byte, error) {
 	name := job.Script.Name
 	if name == "" {
 		name = "<script>"
@@ -184,6 +213,7 @@ func frameOf(kind string, job backend.Job, session, fresh bool) ([]byte, error) 
 		wire.Field{Name: "tools", Value: slices.Sorted(maps.Keys(job.Script.Tools))},
 		wire.Field{Name: "session", Value: session},
 		wire.Field{Name: "fresh", Value: fresh},
+		wire.Field{Name: "work", Value: work},
 		wire.Field{Name: "code", Value: nil},
 		wire.Field{Name: "ask", Value: false},
 		wire.Field{Name: "most", Value: wire.MaxReport(job.Limits)},
@@ -213,8 +243,8 @@ func (i *Instance) call(frame []byte) (words []byte, err error) {
 	return words, nil
 }
 
-// judge combines the script's report with what cordon observed.
-func (i *Instance) judge(e *verdict.Evidence, words []byte) run.Result {
+// judge combines the report of a script, which started in a directory, with what cordon observed.
+func (i *Instance) judge(e *verdict.Evidence, words []byte, directory string) run.Result {
 	switch {
 	case e.Killed != "" || e.Trap != nil || e.Exit != nil: // it was stopped and has no report
 	case len(words) > wire.MaxReport(e.Limits):
@@ -223,7 +253,7 @@ func (i *Instance) judge(e *verdict.Evidence, words []byte) run.Result {
 		e.Report, e.Malformed = wire.DecodeDict(words)
 	}
 	r, cause := verdict.Judge(*e)
-	explain(&r, cause, i.interpreter.layout)
+	explain(&r, cause, i.interpreter.layout, directory)
 	guest.ExplainScratch(*e, &r, cause)
 	return r
 }

@@ -7,6 +7,9 @@
 //	config.WithSysFSMount(tmp, "/tmp")
 //	tmp.Allow(16 << 20)                     // its size; 0 until then
 //	used := tmp.Used()
+//	config.WithSysFSMount(tmp.View("work"), "/work") // a directory in it as a mount
+//	tree, err := tmp.Tree("work", time.Now)          // the same for the host
+//	tmp.Copy(other)                                  // for a fork
 //
 // There is nothing to close: the garbage collector frees the FS.
 //

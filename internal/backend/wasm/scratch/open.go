@@ -29,11 +29,16 @@ func accepts(w guestfs.OpenMode, s location) sys.Errno {
 
 // OpenFile implements sys.FS.
 func (f *FS) OpenFile(path string, flag sys.Oflag, perm fs.FileMode) (sys.File, sys.Errno) {
+	return f.openAs(f.handles, path, path, flag, perm)
+}
+
+// openAs opens a path that the mount of these handles knows by a name.
+func (f *FS) openAs(handles *guestfs.Handles, name, path string, flag sys.Oflag, perm fs.FileMode) (sys.File, sys.Errno) {
 	w, errno := guestfs.ParseOpenMode(flag)
 	if errno != 0 {
 		return nil, errno
 	}
-	return f.handles.Open(path, flag, func(release func()) (sys.File, sys.Errno) {
+	return handles.Open(name, flag, func(release func()) (sys.File, sys.Errno) {
 		h := handle{fs: f, release: release}
 		errno := f.do(func() (errno sys.Errno) {
 			h.node, errno = f.open(path, w, perm.Perm())

@@ -35,13 +35,19 @@ const (
 
 // walk finds the location of a path. Each directory in the path must exist.
 func (f *FS) walk(path string, follow following) (location, sys.Errno) {
+	return f.walkFrom(&f.top, f.limits.Guest, path, follow)
+}
+
+// walkFrom is walk below a directory, which no link leaves. An absolute link is followed if it is
+// below the directory's path in the guest.
+func (f *FS) walkFrom(top *node, guest, path string, follow following) (location, sys.Errno) {
 	switch {
 	case len(path) > maxPath:
 		return location{}, sys.ENAMETOOLONG
 	case strings.ContainsRune(path, 0):
 		return location{}, sys.EINVAL
 	}
-	at, links := &f.top, 0
+	at, links := top, 0
 	for rest := path; ; {
 		name, behind, slash := strings.Cut(strings.TrimLeft(rest, "/"), "/")
 		rest = strings.TrimLeft(behind, "/")
@@ -52,7 +58,7 @@ func (f *FS) walk(path string, follow following) (location, sys.Errno) {
 			return location{}, sys.ENAMETOOLONG
 		case name == "" || name == ".":
 			next = at
-		case name == ".." && at == &f.top:
+		case name == ".." && at == top:
 			return location{}, sys.EPERM
 		case name == "..":
 			next = at.names.parent
@@ -71,10 +77,10 @@ func (f *FS) walk(path string, follow following) (location, sys.Errno) {
 			text := next.text
 			if strings.HasPrefix(text, "/") {
 				var inside bool
-				if text, inside = f.inside(text); !inside {
+				if text, inside = f.inside(guest, text); !inside {
 					return location{}, sys.EPERM
 				}
-				at = &f.top
+				at = top
 			}
 			if rest = text; slash {
 				rest = text + "/" + strings.TrimLeft(behind, "/")
@@ -92,9 +98,16 @@ func (f *FS) walk(path string, follow following) (location, sys.Errno) {
 }
 
 // inside converts an absolute path in the guest to one relative to the top directory.
-func (f *FS) inside(path string) (string, bool) {
-	rest, below := strings.CutPrefix(path, f.limits.Guest)
-	return rest, below && f.limits.Guest != "" && (rest == "" || rest[0] == '/')
+func (f *FS) inside(guest, path string) (string, bool) {
+	if guest == "" {
+		return "", false
+	}
+	for _, at := range []struct{ path, directory string }{{guest, ""}, {f.limits.ViewAt, f.limits.View}} {
+		if rest, below := strings.CutPrefix(path, at.path); at.path != "" && below && (rest == "" || rest[0] == '/') {
+			return at.directory + rest, true
+		}
+	}
+	return "", false
 }
 
 // find is walk to an existing node.

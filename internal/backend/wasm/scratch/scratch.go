@@ -2,6 +2,7 @@ package scratch
 
 import (
 	"sync"
+	"time"
 
 	"github.com/tetratelabs/wazero/experimental/sys"
 	wazerosys "github.com/tetratelabs/wazero/sys"
@@ -18,6 +19,9 @@ type Limits struct {
 	// Guest is the directory's path in the guest. Absolute links to paths below it are
 	// followed.
 	Guest string
+	// View is the name of a directory that is also mounted, at the path ViewAt in the guest: see
+	// FS.View. Absolute links to paths below that are followed, too.
+	View, ViewAt string
 	// Files counts open files, together with those of other mounts.
 	Files *guestfs.OpenFiles
 	// Exceeded is called with Limit each time that the guest exceeds the size.
@@ -41,6 +45,8 @@ type FS struct {
 	// spare are released pages, so that a guest that rewrites a file repeatedly causes no
 	// work for the garbage collector.
 	spare []*page
+	made  map[string]bool  // directories of makeOnce
+	host  func() time.Time // the clock of a change by the host; nil for one by the guest
 }
 
 var _ sys.FS = (*FS)(nil)
@@ -87,8 +93,11 @@ func (f *FS) begin() {
 	}
 }
 
-// now returns the guest's time in nanoseconds.
+// now returns the time of a change in nanoseconds.
 func (f *FS) now() int64 {
+	if f.host != nil {
+		return f.host().UnixNano()
+	}
 	if f.limits.Now == nil {
 		return 0
 	}
