@@ -4,6 +4,7 @@
 # Variables:
 #   VERSION=dev   the version in the names of the archives of `make release`
 #   RUNS=20000    the number of runs of `make soak`
+#   ONLY=         only its kinds of runs with this word in their names, such as session
 #   FUZZTIME=20s  the time of each target of `make fuzz`
 #   HOSTS=        the hosts for `make hosts`; see scripts/hosts.d/hosts
 #   TESTFLAGS=    more flags for go test: make test TESTFLAGS='-run Wall -v'
@@ -138,7 +139,7 @@ bench: build ## measure against plain Python, bubblewrap and RestrictedPython, s
 
 soak: ## many runs of every bad kind in one Runner; fails when anything is left
 	@scripts/setup run
-	go run ./bench/soak -runs $(RUNS)
+	go run ./bench/soak -runs $(RUNS) -only '$(ONLY)'
 
 fuzz: ## give every fuzz target its time
 	scripts/fuzz $(FUZZTIME)

@@ -26,6 +26,9 @@ type kind struct {
 	// steps run in one session, with the number as their context. One with an endless loop is
 	// stopped after a moment.
 	steps []string
+	// prepare puts files into the session, and artifacts are what its steps give back.
+	prepare   func(s *cordon.Session, n int) error
+	artifacts []string
 	// cancel is how long the caller waits before giving up; 0 means forever.
 	cancel time.Duration
 	// want lists the correct outcomes; several if two limits race.
@@ -128,6 +131,24 @@ var kinds = []kind{
 	{name: "hook that crashes", weight: 2, want: []run.Outcome{run.OutOfMemory}, hook: "x = 'a' * 10**10"},
 	{name: "session", weight: 5, want: []run.Outcome{run.Succeeded}, check: doubled, steps: []string{"factor = 2", "result = context * factor"}},
 	{
+		name: "session with files", weight: 4, want: []run.Outcome{run.Succeeded},
+		prepare: func(s *cordon.Session, n int) error {
+			files, err := s.Files()
+			if err == nil {
+				_, err = files.Write("in/n", strings.NewReader(strconv.Itoa(n)))
+			}
+			return err
+		},
+		steps:     []string{"import os\nn = int(open('in/n').read())\nos.remove('in/n')", "open('out', 'w').write(str(n * 2))"},
+		artifacts: []string{"**"},
+		check: func(n int, result run.Result) error {
+			if len(result.Artifacts) != 1 || string(result.Artifacts[0].Data) != strconv.Itoa(2*n) {
+				return fmt.Errorf("artifacts %v of %d: files are mixed up", result.Artifacts, n)
+			}
+			return nil
+		},
+	},
+	{
 		name: "session with an interrupted step", weight: 4, want: []run.Outcome{run.Succeeded}, check: doubled,
 		steps: []string{"factor = 2\nwhile True: pass", "result = context * factor"},
 	},
@@ -151,7 +172,17 @@ type job struct {
 	n    int
 }
 
-func pick(random *rand.Rand) job {
+// kindsOf returns the kinds with a word in their names.
+func kindsOf(word string) (named []kind) {
+	for _, k := range kinds {
+		if strings.Contains(k.name, word) {
+			named = append(named, k)
+		}
+	}
+	return named
+}
+
+func pick(random *rand.Rand, kinds []kind) job {
 	total := 0
 	for _, k := range kinds {
 		total += k.weight
@@ -185,8 +216,13 @@ func (j job) session(ctx context.Context, runner *cordon.Runner) (result run.Res
 		return run.Result{}, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
+	if j.kind.prepare != nil {
+		if err := j.kind.prepare(s, j.n); err != nil {
+			return run.Result{}, err
+		}
+	}
 	for _, step := range j.kind.steps {
-		req := run.Request{Script: run.Script{Source: step, Context: j.n}}
+		req := run.Request{Script: run.Script{Source: step, Context: j.n, Artifacts: j.kind.artifacts}}
 		if strings.Contains(step, "while True") {
 			req.Limits.WallTime = 50 * time.Millisecond
 		}

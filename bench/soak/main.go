@@ -27,6 +27,7 @@ type options struct {
 	concurrency int
 	batch       int // runs between two leak checks
 	seed        uint64
+	only        string
 	python      string
 }
 
@@ -36,6 +37,7 @@ func main() {
 	flag.IntVar(&opts.concurrency, "concurrency", 8, "how many at once")
 	flag.IntVar(&opts.batch, "batch", 1_000, "look for leaks after so many runs")
 	flag.Uint64Var(&opts.seed, "seed", 1, "repeats the order of the kinds of runs")
+	flag.StringVar(&opts.only, "only", "", "make only the kinds of runs with this word in their names")
 	flag.StringVar(&opts.python, "python", "", "the interpreter (default: the one that cordon finds)")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -54,6 +56,10 @@ func soak(ctx context.Context, opts options, out io.Writer) (err error) {
 	}
 	if opts.runs < 1 || opts.concurrency < 1 || opts.batch < 1 {
 		return errors.New("-runs, -concurrency and -batch are 1 or more")
+	}
+	chosen := kindsOf(opts.only)
+	if len(chosen) == 0 {
+		return fmt.Errorf("-only: no kind of run has the word %q in its name", opts.only)
 	}
 	if err := adoptOrphans(); err != nil {
 		return err
@@ -82,7 +88,7 @@ func soak(ctx context.Context, opts options, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	s := &soaker{runner: runner, random: rand.New(rand.NewPCG(opts.seed, 0)), tally: map[string]int{}}
+	s := &soaker{runner: runner, kinds: chosen, random: rand.New(rand.NewPCG(opts.seed, 0)), tally: map[string]int{}}
 	begin := time.Now()
 	var looks []state
 	for s.done < opts.runs && ctx.Err() == nil && len(s.wrong) == 0 {
@@ -99,7 +105,7 @@ func soak(ctx context.Context, opts options, out io.Writer) (err error) {
 	}
 	after, err := awaitBelow(scratch, before)
 	fmt.Fprintf(out, "before: %v\nafter:  %v\n", before, after)
-	for _, kind := range kinds {
+	for _, kind := range chosen {
 		fmt.Fprintf(out, "%8d %s\n", s.tally[kind.name], kind.name)
 	}
 	return errors.Join(err, ctx.Err(), errors.Join(s.wrong...), flat(looks))
@@ -121,6 +127,7 @@ func once(ctx context.Context, opts options) error {
 // soaker makes runs and records wrong results.
 type soaker struct {
 	runner *cordon.Runner
+	kinds  []kind
 	random *rand.Rand // used only by the dispatcher
 
 	done int
@@ -149,7 +156,7 @@ func (s *soaker) batch(ctx context.Context, n, concurrency int) {
 		})
 	}
 	for range n {
-		jobs <- pick(s.random)
+		jobs <- pick(s.random, s.kinds)
 	}
 	close(jobs)
 	group.Wait()

@@ -50,11 +50,23 @@ func TestFlat(t *testing.T) {
 func TestPick(t *testing.T) {
 	random, seen := rand.New(rand.NewPCG(1, 0)), map[string]bool{}
 	for range 1000 {
-		seen[pick(random).kind.name] = true
+		seen[pick(random, kinds).kind.name] = true
 	}
 	for _, k := range kinds {
 		if !seen[k.name] {
 			t.Errorf("%s is never picked", k.name)
 		}
+	}
+}
+
+func TestKindsOf(t *testing.T) {
+	if n := len(kindsOf("")); n != len(kinds) {
+		t.Errorf("%d of %d kinds", n, len(kinds))
+	}
+	if sessions := kindsOf("session"); len(sessions) < 5 || len(sessions) == len(kinds) {
+		t.Errorf("%d kinds of sessions", len(sessions))
+	}
+	if found := kindsOf("no such kind"); found != nil {
+		t.Errorf("%v", found)
 	}
 }
