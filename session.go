@@ -217,11 +217,7 @@ func (s *Session) setInterrupt(cancel context.CancelFunc) {
 // Files returns the session's /work, the directory in which its steps start. It can be used while
 // a step runs.
 func (s *Session) Files() (run.Files, error) {
-	holder, ok := s.session.(backend.FileHolder)
-	if !ok {
-		return nil, run.Errorf(run.Unsupported, "a session on tier %q has no files: open it on tier %q", s.tier, registered.Offering(backend.Files))
-	}
-	return holder.Files()
+	return s.session.Files()
 }
 
 // Fork returns a new session with a copy of this one's state and files. Files that are open stay

@@ -40,18 +40,27 @@ type Session interface {
 	Complete(ctx context.Context, line string) ([]string, error)
 	// Restricted says whether its scripts go by the language rules.
 	Restricted() bool
-	Close() error
-}
-
-// FileHolder is a session with a /work.
-type FileHolder interface {
-	// Files returns it. It stays usable while a step runs, and until the session ends.
+	// Files returns its /work. It can be used while a step runs, and until the session ends.
 	Files() (run.Files, error)
+	Close() error
 }
 
 // ErrNoRestrictedFiles returns the error of asking a restricted session for its files.
 func ErrNoRestrictedFiles() error {
 	return run.Errorf(run.Invalid, "a session by the language rules has no files: its steps could not open them")
+}
+
+// GiveFiles puts the files of a step into the /work of its session. It returns nil if no files go
+// in and none come out.
+func GiveFiles(ctx context.Context, work *Lazy[*workdir.Dir], step Job) (*workdir.Dir, error) {
+	if !step.HasFiles() {
+		return nil, nil
+	}
+	d, err := work.Get(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return d, d.Give(step.Script, step.Limits.Scratch)
 }
 
 // FilesOf returns the /work of a session, which ends with it.

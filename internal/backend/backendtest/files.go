@@ -186,7 +186,7 @@ func SessionFiles(t *testing.T, open Open, p policy.Policy) {
 	b := open(t, p)
 	opened := func(t *testing.T) (*steps, run.Files) {
 		s := openSteps(t, b, p.Limits)
-		files, err := s.s.(backend.FileHolder).Files()
+		files, err := s.s.Files()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -380,7 +380,7 @@ while time.time() < end:
 		s.shows("os.listdir('/tmp/moved')", "['a']")
 		late := openSteps(t, b, p.Limits)
 		late.run("import os\nos.chdir('/tmp')\nos.rename('work', 'moved')\nos.symlink('/etc', 'work')", run.Succeeded)
-		_, err := late.s.(backend.FileHolder).Files()
+		_, err := late.s.Files()
 		refused(t, err, run.Invalid, "/work")
 	})
 	t.Run("after the end", func(t *testing.T) {
@@ -397,7 +397,7 @@ while time.time() < end:
 		}
 		_, err = files.List()
 		refused(t, err, run.Gone, "closed")
-		_, err = s.s.(backend.FileHolder).Files()
+		_, err = s.s.Files()
 		refused(t, err, run.Gone, "ended")
 	})
 	t.Run("restricted", func(t *testing.T) {
@@ -405,7 +405,7 @@ while time.time() < end:
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = s.(backend.FileHolder).Files()
+		_, err = s.Files()
 		refused(t, err, run.Invalid, "language rules")
 		if err := s.Close(); err != nil {
 			t.Error(err)

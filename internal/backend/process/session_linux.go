@@ -123,15 +123,9 @@ func (s *session) Run(ctx context.Context, job backend.Job) (run.Result, error) 
 
 func (s *session) step(ctx context.Context, job backend.Job) (run.Result, error) {
 	job.NameStep(s.steps + 1)
-	var work *workdir.Dir
-	if job.HasFiles() {
-		var err error
-		if work, err = s.work.Get(ctx); err == nil {
-			err = work.Give(job.Script, job.Limits.Scratch)
-		}
-		if err != nil {
-			return run.Result{}, err
-		}
+	work, err := backend.GiveFiles(ctx, s.work, job)
+	if err != nil {
+		return run.Result{}, err
 	}
 	ending, err := s.member.Step(ctx, zygote.Guest{
 		Script: job.Script.Source, Name: job.Script.Name, Context: job.Script.Context, Stdin: job.Stdin, Variables: job.Script.Variables, Args: job.Script.Args,

@@ -9,17 +9,16 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/backend"
 	"github.com/cordon-sandbox/cordon/internal/backend/wasm/python"
 	"github.com/cordon-sandbox/cordon/internal/workdir"
-	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
 // Session is an interpreter that runs one script after another and keeps their globals. It can
 // be saved, loaded and forked, because all of its state is in its memory.
 type Session struct {
-	backend    *Backend
-	restricted bool
-	life       context.Context // ends with the session, and then ends its run
-	end        context.CancelFunc
+	backend *Backend
+	options backend.SessionOptions
+	life    context.Context // ends with the session, and then ends its run
+	end     context.CancelFunc
 
 	// turns guard the fields below.
 	turns    *backend.Turns
@@ -30,13 +29,13 @@ type Session struct {
 }
 
 // openSession starts a session.
-func (b *Backend) openSession(ctx context.Context, restricted bool, scratch policy.Bytes) (*Session, error) {
+func (b *Backend) openSession(ctx context.Context, o backend.SessionOptions) (*Session, error) {
 	pass, err := b.gate.Enter(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer pass.Leave()
-	p, err := b.poolFor(restricted).Get(ctx)
+	p, err := b.poolFor(o.Restricted).Get(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -44,13 +43,13 @@ func (b *Backend) openSession(ctx context.Context, restricted bool, scratch poli
 	if err != nil {
 		return nil, err
 	}
-	i.AllowScratch(scratch)
-	return b.newSession(i, restricted)
+	return b.newSession(i, o)
 }
 
 // newSession returns a session with an instance. It ends with the Runner.
-func (b *Backend) newSession(i *python.Instance, restricted bool) (*Session, error) {
-	s := &Session{backend: b, restricted: restricted, instance: i, turns: backend.NewTurns()}
+func (b *Backend) newSession(i *python.Instance, o backend.SessionOptions) (*Session, error) {
+	i.AllowScratch(o.Limits.Scratch)
+	s := &Session{backend: b, options: o, instance: i, turns: backend.NewTurns()}
 	s.work = backend.NewLazy(s.openWork)
 	s.life, s.end = context.WithCancel(context.Background())
 	if !b.sessions.Add(s) {
@@ -60,12 +59,12 @@ func (b *Backend) newSession(i *python.Instance, restricted bool) (*Session, err
 }
 
 // Restricted reports whether the language rules apply to its scripts.
-func (s *Session) Restricted() bool { return s.restricted }
+func (s *Session) Restricted() bool { return s.options.Restricted }
 
 // Run runs a script in the session. Scripts of one session wait for each other.
 func (s *Session) Run(ctx context.Context, job backend.Job) (run.Result, error) {
-	if job.Script.Restricted != s.restricted {
-		return run.Result{}, run.Errorf(run.Invalid, "restricted must match the session's mode, which is restricted=%v", s.restricted)
+	if job.Script.Restricted != s.options.Restricted {
+		return run.Result{}, run.Errorf(run.Invalid, "restricted must match the session's mode, which is restricted=%v", s.options.Restricted)
 	}
 	leave, err := s.turns.Enter(ctx, s.backend.gate)
 	if err != nil {
@@ -77,14 +76,9 @@ func (s *Session) Run(ctx context.Context, job backend.Job) (run.Result, error) 
 	defer context.AfterFunc(s.life, cancel)()
 	job.NameStep(s.steps + 1)
 	s.instance.AllowScratch(job.Limits.Scratch)
-	var work *workdir.Dir
-	if job.HasFiles() {
-		if work, err = s.work.Get(ctx); err == nil {
-			err = work.Give(job.Script, job.Limits.Scratch)
-		}
-		if err != nil {
-			return run.Result{}, err
-		}
+	work, err := backend.GiveFiles(ctx, s.work, job)
+	if err != nil {
+		return run.Result{}, err
 	}
 	result, err := s.instance.Run(ctx, s.backend.completed(job), true)
 	if err == nil {
@@ -127,8 +121,8 @@ func (s *Session) ask(ctx context.Context, line, when string, question func(back
 		return err
 	}
 	defer leave()
-	job := backend.Job{Limits: s.backend.options.Policy.Limits}
-	job.Script.Source, job.Script.Restricted = line, s.restricted
+	job := backend.Job{Limits: s.options.Limits}
+	job.Script.Source, job.Script.Restricted = line, s.options.Restricted
 	err = question(s.backend.completed(job))
 	if s.instance.Stopped {
 		err = errors.Join(err, s.close(run.Errorf(run.Gone, "the session ended when %s", when)))
@@ -138,7 +132,7 @@ func (s *Session) ask(ctx context.Context, line, when string, question func(back
 
 // openWork opens the session's /work.
 func (s *Session) openWork(context.Context) (*workdir.Dir, error) {
-	if s.restricted {
+	if s.options.Restricted {
 		return nil, backend.ErrNoRestrictedFiles()
 	}
 	return s.instance.OpenWork(time.Now)
@@ -158,7 +152,7 @@ func (s *Session) fork() (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.backend.newSession(i, s.restricted)
+	return s.backend.newSession(i, s.options)
 }
 
 // Save writes the current state of the session.
@@ -167,7 +161,7 @@ func (s *Session) Save(to io.Writer) error {
 		return err
 	}
 	defer s.turns.Leave()
-	return s.instance.Save(to, s.restricted)
+	return s.instance.Save(to, s.options.Restricted)
 }
 
 // loadSession returns a session that this Runner, or another of the same build, has saved.
@@ -193,8 +187,7 @@ func (b *Backend) loadSession(ctx context.Context, from io.Reader) (*Session, er
 	if err != nil {
 		return nil, err
 	}
-	made.AllowScratch(b.options.Policy.Limits.Scratch)
-	return b.newSession(made, snapshot.Restricted())
+	return b.newSession(made, backend.SessionOptions{Restricted: snapshot.Restricted(), Limits: b.options.Policy.Limits})
 }
 
 // Close ends the session and its running script.

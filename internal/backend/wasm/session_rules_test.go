@@ -102,7 +102,7 @@ func TestForkFailsWhileTheRunnerCloses(t *testing.T) {
 	if err := b.closeSessions(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.newSession(i, false); run.ClassOf(err) != run.Closed {
+	if _, err := b.newSession(i, backend.SessionOptions{}); run.ClassOf(err) != run.Closed {
 		t.Errorf("%v, want that the Runner is closed", err)
 	}
 	if i.Memory() != nil {

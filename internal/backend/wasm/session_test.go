@@ -14,7 +14,7 @@ import (
 // runIn runs a script in a session.
 func runIn(t *testing.T, s *Session, script string) run.Result {
 	t.Helper()
-	r, err := s.Run(t.Context(), backend.Job{Request: run.Request{Script: run.Script{Source: script, Restricted: s.restricted}}, Limits: policy.DefaultLimits()})
+	r, err := s.Run(t.Context(), backend.Job{Request: run.Request{Script: run.Script{Source: script, Restricted: s.Restricted()}}, Limits: policy.DefaultLimits()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +30,7 @@ func gives(t *testing.T, s *Session, script, want string) {
 
 func (b bench) session(restricted bool) *Session {
 	b.Helper()
-	s, err := b.openSession(b.Context(), restricted, policy.DefaultLimits().Scratch)
+	s, err := b.openSession(b.Context(), backend.SessionOptions{Restricted: restricted, Limits: policy.DefaultLimits()})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -238,7 +238,7 @@ func TestSessionsEndWithTheRunner(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := b.openSession(t.Context(), false, policy.DefaultLimits().Scratch)
+	s, err := b.openSession(t.Context(), backend.SessionOptions{Limits: policy.DefaultLimits()})
 	if err != nil {
 		t.Fatal(err)
 	}

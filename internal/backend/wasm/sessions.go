@@ -10,12 +10,11 @@ import (
 var (
 	_ backend.SessionOpener  = (*Backend)(nil)
 	_ backend.SnapshotLoader = (*Backend)(nil)
-	_ backend.FileHolder     = (*Session)(nil)
 )
 
 // OpenSession starts a session.
 func (b *Backend) OpenSession(ctx context.Context, o backend.SessionOptions) (backend.Session, error) {
-	return asSession(b.openSession(ctx, o.Restricted, o.Limits.Scratch))
+	return asSession(b.openSession(ctx, o))
 }
 
 // LoadSession continues a saved session.
