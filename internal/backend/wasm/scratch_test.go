@@ -255,11 +255,11 @@ os.mkdir("/tmp/directory")`
 			t.Errorf("%s %s", r.Value, r.Error)
 		}
 	}
-	// A session keeps its /tmp.
+	// A session keeps its /tmp, and has its files there.
 	s, other := b.session(false), b.session(false)
-	gives(t, s, leave, "[]")
-	gives(t, s, `result = sorted(os.listdir("/tmp"))`, `["directory","left"]`)
-	gives(t, other, `import os; result = os.listdir("/tmp")`, "[]")
+	gives(t, s, leave, `["work"]`)
+	gives(t, s, `result = sorted(os.listdir("/tmp"))`, `["directory","left","work"]`)
+	gives(t, other, `import os; result = os.listdir("/tmp")`, `["work"]`)
 }
 
 func TestScratchIsLimited(t *testing.T) {
