@@ -19,7 +19,7 @@ import (
 
 // gvisor measures guests on gVisor: scripts and commands in sandboxes that were booted ahead,
 // next to those that were not and to runsc alone; the memory of a sandbox that waits; and the
-// speed of long scripts. Without runsc, nothing is measured.
+// speed of long scripts. Where gVisor does not run, the table says why.
 func (b *bench) gvisor(ctx context.Context, t *table) error {
 	for _, part := range []struct {
 		row     row
@@ -34,7 +34,7 @@ func (b *bench) gvisor(ctx context.Context, t *table) error {
 		r := part.row
 		r.position = rowGVisor
 		if err := part.measure(ctx, &r); errors.Is(err, run.ErrUnsupported) {
-			r.Value, r.Must, r.Note = "not measured", promise{}, "runsc does not run here"
+			r.Value, r.Must, r.Note = "not measured", promise{}, err.Error()
 		} else if err != nil {
 			return err
 		}
