@@ -154,7 +154,6 @@ class Session:
         self.kept = 0
         if not restricted:
             space["display"] = display
-            install_backend()
 
     def answer(self, kind, asked):
         if kind == b"U":
@@ -409,6 +408,8 @@ def serve_session(session, modules):
     global STEPPING, INTERRUPTED
     signal(SIGINT, interrupted)
     sys.unraisablehook = ignored
+    if not session.restricted:
+        install_backend()
     send(frame(b"D", marshal.dumps({"end": "opened", "code": 0}, 2)))
     while True:
         kind, (number, *asked) = receive()

@@ -87,6 +87,9 @@ class Image:
         use."""
         script = "result = context['a'] + 1"
         pack(run(script, "<script>", {"a": 41}, [], None, stage(self.builtins), self.compiled, last=False), 4096)
+        if self.rules is None:  # the first use of syntax trees makes hundreds of objects
+            Session(stage(self.builtins), parsed, False).step(script, "<step>", {"a": 41}, [], [], None, 2 << 20)
+            EARLIER.clear()
         self.space, self.kept = stage(self.builtins), True
 
     def handle(self, frame):
