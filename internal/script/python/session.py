@@ -164,12 +164,12 @@ class Session:
 
     def step(self, script, name, context, wanted, args, stdin, max_answer):
         """Runs a step and returns its report. Without stdin, the stream of the process is left."""
-        from _io import BytesIO, TextIOWrapper
-
         global DISPLAYS
         shown = DISPLAYS = Displays((max_answer - (1 << 20)) // 3)
         self.remember(script, name)
         if stdin is not None:
+            from _io import BytesIO, TextIOWrapper
+
             sys.stdin = TextIOWrapper(BytesIO(stdin.encode()), "utf-8")
         space = self.space
         space["result"] = None
