@@ -135,7 +135,7 @@ cross: ## compile for linux, darwin and windows on amd64 and arm64
 bench: build ## measure against plain Python, bubblewrap and RestrictedPython, side by side
 	@scripts/setup bench
 	@go build -o bin/bench ./bench
-	CORDON_RUNSC=$${CORDON_RUNSC:-$(wildcard $(CURDIR)/.cache/runsc/runsc)} bin/bench -cordon bin/cordon $(BENCHFLAGS)
+	bin/bench -cordon bin/cordon $(BENCHFLAGS)
 
 soak: ## many runs of every bad kind in one Runner; fails when anything is left
 	@scripts/setup run
