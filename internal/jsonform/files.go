@@ -1,10 +1,12 @@
 package jsonform
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -18,17 +20,17 @@ type File struct {
 }
 
 // check moves a text into Data.
-func (f *File) check(path string, given map[string]bool) error {
+func (f *File) check(path string, given []string) error {
 	contents := 0
 	for _, field := range []string{"text", "base64", "path"} {
-		if given[field] {
+		if slices.Contains(given, field) {
 			contents++
 		}
 	}
 	if contents != 1 {
 		return fieldError(path, "needs one of text, base64 and path, and has %d of them", contents)
 	}
-	if given["text"] {
+	if slices.Contains(given, "text") {
 		f.Data, f.Text = []byte(f.Text), ""
 	}
 	return nil
@@ -45,18 +47,18 @@ func filesOf(list []File) (files []run.File) {
 }
 
 // readFiles fills a list from the next JSON array.
-func readFiles(d *json.Decoder, path string, into *[]File) error {
+func readFiles(d *jsontext.Decoder, path string, into *[]File) error {
 	if begun, err := begin(d, '[', path, "a list of files"); !begun {
 		return err
 	}
-	for d.More() {
+	for d.PeekKind() != ']' {
 		var f File
 		if err := readObject(d, fmt.Sprintf("%s[%d].", path, len(*into)), reflect.ValueOf(&f).Elem()); err != nil {
 			return err
 		}
 		*into = append(*into, f)
 	}
-	_, err := d.Token()
+	_, err := d.ReadToken()
 	return err
 }
 

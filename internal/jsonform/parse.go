@@ -14,6 +14,8 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/cordon-sandbox/cordon/internal/text"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
@@ -48,11 +50,12 @@ func ParseObject(data []byte, into any) error {
 	// Windows editors begin files with a byte order mark, which a parser may ignore
 	// according to RFC 8259.
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.UseNumber()
+	// The names of fields are checked below. In the values of guests, names may repeat, as in
+	// Python, and in texts half surrogates become U+FFFD, as in encoding/json.
+	d := jsontext.NewDecoder(bytes.NewBuffer(data), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	err := readObject(d, "", reflect.ValueOf(into).Elem())
 	if err == nil {
-		if _, end := d.Token(); errors.Is(end, io.EOF) {
+		if _, end := d.ReadToken(); errors.Is(end, io.EOF) {
 			return nil
 		}
 		err = fmt.Errorf("more data after the JSON object (at byte %d)", d.InputOffset())
@@ -66,13 +69,13 @@ func ParseObject(data []byte, into any) error {
 
 // begin reads the beginning of an object or a list. It returns false for null, which sets
 // nothing, as in encoding/json; a whole request cannot be null.
-func begin(d *json.Decoder, delim json.Delim, path, want string) (bool, error) {
-	start, err := d.Token()
+func begin(d *jsontext.Decoder, delim jsontext.Kind, path, want string) (bool, error) {
+	start, err := d.ReadToken()
 	switch {
-	case err != nil || start == nil && path != "":
+	case err != nil || start.Kind() == 'n' && path != "":
 		return false, err
-	case start != delim:
-		return false, wrongKind(path, want, start)
+	case start.Kind() != delim:
+		return false, wrongKind(path, want, start.Kind())
 	}
 	return true, nil
 }
@@ -80,11 +83,11 @@ func begin(d *json.Decoder, delim json.Delim, path, want string) (bool, error) {
 // checked is a struct that checks itself after it was read. It learns which fields were given,
 // perhaps with empty values.
 type checked interface {
-	check(path string, given map[string]bool) error
+	check(path string, given []string) error
 }
 
 // readObject fills a struct from the next JSON object, field by field.
-func readObject(d *json.Decoder, path string, into reflect.Value) error {
+func readObject(d *jsontext.Decoder, path string, into reflect.Value) error {
 	fields := structFieldsOf(into.Type())
 	given, err := readMembers(d, path, fields.names, func(name string) error {
 		return readField(d, path+name, into.FieldByIndex(fields.index[name]))
@@ -96,7 +99,7 @@ func readObject(d *json.Decoder, path string, into reflect.Value) error {
 }
 
 // readLimits fills limits from the next JSON object.
-func readLimits(d *json.Decoder, path string, into *policy.Limits) error {
+func readLimits(d *jsontext.Decoder, path string, into *policy.Limits) error {
 	read := map[string]string{} // the keys that set the limits, by limit
 	_, err := readMembers(d, path, limitKeys, func(key string) error {
 		limit, as := limitOf(key)
@@ -134,16 +137,15 @@ func limitOf(key string) (policy.Limit, limitForm) {
 
 // readNumber reads a limit as a number, under the same key as in answers, which ends in the
 // unit.
-func readNumber(d *json.Decoder, path string, limit policy.Limit, into *policy.Limits) error {
-	var value any
-	if err := d.Decode(&value); err != nil || value == nil {
+func readNumber(d *jsontext.Decoder, path string, limit policy.Limit, into *policy.Limits) error {
+	token, err := d.ReadToken()
+	if err != nil || token.Kind() == 'n' {
 		return err
 	}
-	number, is := value.(json.Number)
-	if !is {
-		return wrongKind(path, "a number", value)
+	if token.Kind() != '0' {
+		return wrongKind(path, "a number", token.Kind())
 	}
-	amount, err := limit.ParseNumber(string(number))
+	amount, err := limit.ParseNumber(token.String())
 	if err != nil {
 		return fieldError(path, "%w", err)
 	}
@@ -164,88 +166,101 @@ var limitKeys = func() (keys []string) {
 }()
 
 // readMembers calls read for each member of the next JSON object, and returns their names.
-func readMembers(d *json.Decoder, path string, names []string, read func(name string) error) (seen map[string]bool, err error) {
+func readMembers(d *jsontext.Decoder, path string, names []string, read func(name string) error) (seen []string, err error) {
 	if begun, err := begin(d, '{', path, "an object"); !begun {
 		return nil, err
 	}
-	seen = map[string]bool{}
-	for d.More() {
-		token, err := d.Token()
+	for d.PeekKind() != '}' {
+		token, err := d.ReadToken()
 		if err != nil {
 			return nil, err
 		}
-		name, _ := token.(string)
+		name := token.String()
 		switch {
 		case !slices.Contains(names, name):
 			return nil, fieldError(path+text.Line(text.Shorten(name, maxFieldName)), "unknown field: the fields %sare %s", within(path), strings.Join(names, ", "))
-		case seen[name]:
+		case slices.Contains(seen, name):
 			return nil, fieldError(path+name, "is there twice")
 		}
-		seen[name] = true
+		seen = append(seen, name)
 		if err := read(name); err != nil {
 			return nil, err
 		}
 	}
-	_, err = d.Token()
+	_, err = d.ReadToken()
 	return seen, err
 }
 
-func readField(d *json.Decoder, path string, field reflect.Value) error {
+func readField(d *jsontext.Decoder, path string, field reflect.Value) error {
 	switch target := field.Addr().Interface().(type) {
 	case *policy.Limits:
 		return readLimits(d, path+".", target)
 	case *[]File:
 		return readFiles(d, path, target)
-	default:
-		if t := field.Type(); t.Kind() == reflect.Pointer && t.Elem().Kind() == reflect.Struct {
-			field.Set(reflect.New(t.Elem()))
-			return readObject(d, path+".", field.Elem())
+	case *json.RawMessage:
+		value, err := d.ReadValue()
+		*target = bytes.Clone(value)
+		return err
+	case *string:
+		if d.PeekKind() == '"' {
+			token, err := d.ReadToken()
+			if err == nil {
+				*target = token.String()
+			}
+			return err
 		}
-		err := d.Decode(target)
-		var kind *json.UnmarshalTypeError
-		if errors.As(err, &kind) {
-			return fieldError(path, "expected %s, got a JSON %s", kindWords(field.Type()), kind.Value)
-		}
-		var corrupt base64.CorruptInputError
-		if errors.As(err, &corrupt) {
-			return fieldError(path, "not base64: a wrong character at offset %d", int64(corrupt))
-		}
+	}
+	if t := field.Type(); t.Kind() == reflect.Pointer && t.Elem().Kind() == reflect.Struct {
+		field.Set(reflect.New(t.Elem()))
+		return readObject(d, path+".", field.Elem())
+	}
+	value, err := d.ReadValue()
+	if err != nil {
 		return err
 	}
+	return readValue(value, path, field)
+}
+
+// readValue fills a field of any other type.
+func readValue(value []byte, path string, field reflect.Value) error {
+	d := json.NewDecoder(bytes.NewReader(value))
+	d.UseNumber()
+	err := d.Decode(field.Addr().Interface())
+	var kind *json.UnmarshalTypeError
+	if errors.As(err, &kind) {
+		return fieldError(path, "expected %s, got a JSON %s", kindWords(field.Type()), kind.Value)
+	}
+	var corrupt base64.CorruptInputError
+	if errors.As(err, &corrupt) {
+		return fieldError(path, "not base64: a wrong character at offset %d", int64(corrupt))
+	}
+	return err
 }
 
 // readLimit reads an amount as text with a unit. The most common mistake is a bare number;
 // Parse returns the error for it.
-func readLimit(d *json.Decoder, path string, limit policy.Limit, into *policy.Limits) error {
-	plain := limit.Kind == policy.KindNumber
-	var value any
-	if err := d.Decode(&value); err != nil {
+func readLimit(d *jsontext.Decoder, path string, limit policy.Limit, into *policy.Limits) error {
+	token, err := d.ReadToken()
+	if err != nil {
 		return err
 	}
-	var text string
-	switch v := value.(type) {
-	case nil:
+	plain := limit.Kind == policy.KindNumber
+	switch kind := token.Kind(); {
+	case kind == 'n':
 		return nil
-	case json.Number:
-		text = v.String()
-		if _, err := strconv.Atoi(text); plain && err != nil {
-			return fieldError(path, "expected a whole number, got a JSON number %s", text)
+	case kind == '0':
+		if _, err := strconv.Atoi(token.String()); plain && err != nil {
+			return fieldError(path, "expected a whole number, got a JSON number %s", token)
 		}
-		if _, err := limit.Parse(text); err != nil {
+		if _, err := limit.Parse(token.String()); err != nil {
 			return fieldError(path, "%w, or use the key %s for a number", err, limit.NumberKey())
 		}
-	case string:
-		if plain {
-			return wrongKind(path, "a whole number", value)
-		}
-		text = v
-	case any:
-		if plain {
-			return wrongKind(path, "a whole number", value)
-		}
-		return wrongKind(path, "text with a unit", value)
+	case plain:
+		return wrongKind(path, "a whole number", kind)
+	case kind != '"':
+		return wrongKind(path, "text with a unit", kind)
 	}
-	amount, err := limit.Parse(text)
+	amount, err := limit.Parse(token.String())
 	if err != nil {
 		return fieldError(path, "%w", err)
 	}
@@ -304,34 +319,15 @@ func FieldOf(err error) string {
 }
 
 // wrongKind returns the error for a value of the wrong JSON type.
-func wrongKind(path, want string, got any) error {
-	var kind string
-	switch g := got.(type) {
-	case nil:
-		kind = "null"
-	case json.Delim:
-		kind = "array"
-		if g == '{' {
-			kind = "object"
-		}
-	case string:
-		kind = "string"
-	case json.Number:
-		kind = "number"
-	case bool:
-		kind = "bool"
-	case []any:
-		kind = "array"
-	case map[string]any:
-		kind = "object"
-	default:
-		kind = fmt.Sprintf("%T", g)
-	}
+func wrongKind(path, want string, got jsontext.Kind) error {
+	kind := kindNames[got]
 	if path == "" {
 		return fmt.Errorf("expected a JSON object, got a JSON %s", kind)
 	}
 	return fieldError(strings.TrimSuffix(path, "."), "expected %s, got a JSON %s", want, kind)
 }
+
+var kindNames = map[jsontext.Kind]string{'n': "null", 't': "bool", 'f': "bool", '"': "string", '0': "number", '{': "object", '[': "array"}
 
 func kindWords(t reflect.Type) string {
 	switch t.Kind() {

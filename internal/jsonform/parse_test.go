@@ -44,7 +44,7 @@ const fullRequest = `{"id":"r1","script":"result = context['a'] + 1","name":"add
 
 func TestParseRequest(t *testing.T) {
 	want := run.Request{
-		ID: "r1", Script: run.Script{Source: "result = context['a'] + 1", Name: "add.py", Context: map[string]any{"a": json.Number("41")}, Variables: []string{"x"}},
+		ID: "r1", Script: run.Script{Source: "result = context['a'] + 1", Name: "add.py", Context: json.RawMessage(`{"a":41}`), Variables: []string{"x"}},
 		Stdin: "in", Tier: policy.TierProcess, Trust: policy.TrustUser,
 		Limits:        policy.Limits{WallTime: 2 * time.Second, Memory: 128 * policy.MiB, OpenFiles: 32},
 		OnOutputLimit: policy.OutputKill,
@@ -156,6 +156,9 @@ func FuzzParseRequest(f *testing.F) {
 				t.Errorf("class %s", run.ClassOf(err))
 			}
 			return
+		}
+		if !json.Valid(bytes.TrimPrefix(data, []byte("\ufeff"))) {
+			t.Errorf("%q is not JSON", data)
 		}
 		text, err := json.Marshal(req)
 		if err != nil {

@@ -3,6 +3,8 @@
 package jsonform
 
 import (
+	"encoding/json"
+
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -18,7 +20,7 @@ type Request struct {
 	WorkspaceReadOnly bool                `json:"workspace_read_only,omitempty"`
 	Env               map[string]string   `json:"env,omitempty"`
 	Name              string              `json:"name,omitempty"`
-	Context           any                 `json:"context,omitempty"`
+	Context           json.RawMessage     `json:"context,omitempty"`
 	Stdin             string              `json:"stdin,omitempty"`
 	Variables         []string            `json:"variables,omitempty"`
 	Args              []string            `json:"args,omitempty"`
@@ -37,10 +39,18 @@ func (r Request) Run() run.Request {
 	return run.Request{
 		ID: r.ID,
 		Script: run.Script{
-			Source: r.Script, Name: r.Name, Context: r.Context, Variables: r.Variables, Args: r.Args, Files: filesOf(r.Files), Artifacts: r.Artifacts,
+			Source: r.Script, Name: r.Name, Context: contextOf(r.Context), Variables: r.Variables, Args: r.Args, Files: filesOf(r.Files), Artifacts: r.Artifacts,
 			Restricted: r.Restricted, Deterministic: r.Deterministic,
 		},
 		Command: run.Command{Args: r.Command, Workspace: r.Workspace, WorkspaceReadOnly: r.WorkspaceReadOnly, Env: r.Env},
 		Stdin:   r.Stdin, Tier: r.Tier, Trust: r.Trust, Limits: r.Limits, OnOutputLimit: r.OnOutputLimit,
 	}
+}
+
+// contextOf leaves the context as it is: the guest's Python gets it from its text.
+func contextOf(text json.RawMessage) any {
+	if text == nil || string(text) == "null" {
+		return nil
+	}
+	return text
 }
