@@ -7,6 +7,7 @@ import (
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
 	"github.com/cordon-sandbox/cordon/internal/backend/backendtest"
+	"github.com/cordon-sandbox/cordon/internal/backend/wasm/memory"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -265,3 +266,21 @@ func TestSessionsSuite(t *testing.T) { backendtest.Sessions(t, openPython, polic
 func TestHostileSteps(t *testing.T)  { backendtest.HostileSteps(t, openPython, policy.Policy{}) }
 func TestFiles(t *testing.T)         { backendtest.Files(t, openPython, policy.Policy{}) }
 func TestSessionFiles(t *testing.T)  { backendtest.SessionFiles(t, openPython, policy.Policy{}) }
+
+// Each page that a step changes is memory of that session alone. What a first step needs was
+// made before the interpreter's memory was copied.
+func TestFirstStepChangesFewPages(t *testing.T) {
+	b := pythonBench(t, Options{Idle: 1})
+	for _, restricted := range []bool{false, true} {
+		s := b.session(restricted)
+		before := bytes.Clone(s.instance.Memory())
+		gives(t, s, "x = 1\nresult = x + 1", "2")
+		var changed uint64
+		for _, pages := range memory.Differing(s.instance.Memory(), before) {
+			changed += pages.Length
+		}
+		if most := uint64(180 * 4096); changed > most {
+			t.Errorf("restricted %t: a small step changes %d KiB of memory", restricted, changed>>10)
+		}
+	}
+}
