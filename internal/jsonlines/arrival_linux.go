@@ -1,0 +1,33 @@
+package jsonlines
+
+import (
+	"io"
+	"os"
+	"runtime"
+
+	"golang.org/x/sys/unix"
+)
+
+// arrival returns a function that reports whether a file has something to read. It is nil for
+// other readers, and on a host with a single core, which the client needs.
+func arrival(in io.Reader) func() bool {
+	file, is := in.(*os.File)
+	if !is || runtime.NumCPU() == 1 {
+		return nil
+	}
+	raw, err := file.SyscallConn()
+	if err != nil {
+		return nil
+	}
+	fds := []unix.PollFd{{Events: unix.POLLIN}}
+	look := func(fd uintptr) { fds[0].Fd = int32(fd); _, err = unix.Poll(fds, 0) }
+	return func() bool {
+		fds[0].Revents = 0
+		closed := raw.Control(look)
+		return closed != nil || err != nil || fds[0].Revents != 0
+	}
+}
+
+// yield lets the client run, if it was scheduled on our CPU. The call cannot fail.
+// runtime.Gosched would wake another thread.
+func yield() { _, _, _ = unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
