@@ -67,7 +67,7 @@ func ready(t testing.TB, change func(*Spec)) (*Process, *os.File) {
 	if change != nil {
 		change(&spec)
 	}
-	p, err := Start(spec)
+	p, err := Start(t.Context(), spec)
 	writing.Close()
 	if err != nil {
 		t.Fatal(err)

@@ -173,7 +173,7 @@ func TestStartsDuringCollections(t *testing.T) {
 	for range 4 {
 		starters.Go(func() {
 			for range 25 {
-				p, err := Start(bare("/bin/true"))
+				p, err := Start(t.Context(), bare("/bin/true"))
 				if err != nil {
 					t.Error(err)
 					return

@@ -2,6 +2,7 @@ package confine
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -16,7 +17,10 @@ import (
 // Start starts a child that builds its walls and executes spec.Argv. The child continues
 // after Start returns: the first message on Control is either the report of a failure
 // (see Process.Failure) or the program's own.
-func Start(spec Spec) (*Process, error) {
+//
+// It returns when the child has its messages, which may wait for its program. If ctx ends
+// before, so does the child.
+func Start(ctx context.Context, spec Spec) (*Process, error) {
 	if spec.Command != nil {
 		spec.Plan.Root = slices.Clone(spec.Plan.Root)
 		sortMounts(spec.Plan.Root)
@@ -66,8 +70,13 @@ func Start(spec Spec) (*Process, error) {
 	// waits for room forever.
 	theirEnd.close()
 	process.Control, process.late = pair[0], newLateWalls(spec)
+	stop := context.AfterFunc(ctx, process.Kill)
+	defer stop()
 	if err = unwritten; err == nil {
 		err = process.release(spec, translated, messages)
+	}
+	if ctx.Err() != nil {
+		err = ctx.Err()
 	}
 	if err != nil {
 		process.Kill()

@@ -1,6 +1,7 @@
 package confine
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -74,7 +75,7 @@ func readControl(t *testing.T, p *Process) []byte {
 // startProcess starts a process that is killed when the test ends.
 func startProcess(t *testing.T, spec Spec) *Process {
 	t.Helper()
-	p, err := Start(spec)
+	p, err := Start(t.Context(), spec)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +99,7 @@ func TestStartExecutes(t *testing.T) {
 func TestStartWithoutMessages(t *testing.T) {
 	spec, broken := ownProgram(t, "answer"), errors.New("no messages")
 	spec.Messages = func() ([][]byte, error) { return nil, broken }
-	if _, err := Start(spec); !errors.Is(err, broken) {
+	if _, err := Start(t.Context(), spec); !errors.Is(err, broken) {
 		t.Errorf("%v, want %v", err, broken)
 	}
 	if left := hosttest.Children(t); len(left) > 0 {
@@ -266,7 +267,7 @@ func TestStartDoesNotWaitForADeadChild(t *testing.T) {
 	spec.Messages = func() ([][]byte, error) { return slices.Repeat([][]byte{make([]byte, 100_000)}, 20), nil }
 	ended := make(chan error, 1)
 	go func() {
-		p, err := Start(spec)
+		p, err := Start(t.Context(), spec)
 		if err == nil {
 			p.Kill()
 			p.Wait()
@@ -281,5 +282,23 @@ func TestStartDoesNotWaitForADeadChild(t *testing.T) {
 		}
 	case <-time.After(time.Minute):
 		t.Fatal("it waits")
+	}
+}
+
+// A child that does not read its messages is ended with the context.
+func TestStartEndsWithItsContext(t *testing.T) {
+	spec := bare("/bin/sleep", "60")
+	spec.Messages = func() ([][]byte, error) { return slices.Repeat([][]byte{make([]byte, 100_000)}, 20), nil }
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	began := time.Now()
+	if _, err := Start(ctx, spec); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%v", err)
+	}
+	if took := time.Since(began); took > 30*time.Second {
+		t.Errorf("it waited %v for the program", took)
+	}
+	if left := hosttest.Children(t); len(left) > 0 {
+		t.Errorf("there are processes: %v", left)
 	}
 }

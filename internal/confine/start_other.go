@@ -2,7 +2,10 @@
 
 package confine
 
-import "runtime"
+import (
+	"context"
+	"runtime"
+)
 
 // Process is a program behind its walls.
 type Process struct{}
@@ -11,6 +14,6 @@ type Process struct{}
 type OwnerMaps struct{}
 
 // Start fails: these walls exist on Linux only.
-func Start(Spec) (*Process, error) {
+func Start(context.Context, Spec) (*Process, error) {
 	return nil, &SetupError{Step: "clone", Cause: "there are no namespaces on " + runtime.GOOS}
 }

@@ -58,7 +58,7 @@ type Zygote struct {
 // Start returns a zygote that is ready to fork. A *confine.SetupError names the wall that
 // could not be set up.
 func Start(ctx context.Context, config Config) (*Zygote, error) {
-	z, err := Launch(config)
+	z, err := Launch(ctx, config)
 	if err == nil {
 		err = z.handshake(ctx)
 	}
@@ -74,7 +74,7 @@ func Start(ctx context.Context, config Config) (*Zygote, error) {
 
 // Launch starts a zygote without waiting for it. Errors of the start are returned by
 // handshake.
-func Launch(config Config) (*Zygote, error) {
+func Launch(ctx context.Context, config Config) (*Zygote, error) {
 	if config.CPUs == nil {
 		config.CPUs = &CPUs{}
 	}
@@ -86,7 +86,7 @@ func Launch(config Config) (*Zygote, error) {
 		// Otherwise every worker resolves the same functions again.
 		environment = append(environment, "LD_BIND_NOW=1")
 	}
-	process, err := confine.Start(confine.Spec{
+	process, err := confine.Start(ctx, confine.Spec{
 		Plan:     config.Plan,
 		Argv:     []string{config.Interpreter.Path, "-I", "-S", "-B", "-X", "utf8", "-c", loader},
 		Env:      environment,

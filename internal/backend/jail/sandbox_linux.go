@@ -1,6 +1,7 @@
 package jail
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -93,12 +94,13 @@ func (b *Backend) start(p *sandbox, r recipe) error {
 		}
 	}
 	c.Limits = b.rlimits(r.limits, p.group)
-	p.process, err = confine.Start(confine.Spec{Plan: plan, Command: c})
+	background := context.Background() // it has no messages, so nothing waits
+	p.process, err = confine.Start(background, confine.Spec{Plan: plan, Command: c})
 	var owner *confine.OwnerError
 	if errors.As(err, &owner) {
 		if other, ok := owner.AsOwner(plan); ok {
 			plan = other
-			p.process, err = confine.Start(confine.Spec{Plan: plan, Command: c})
+			p.process, err = confine.Start(background, confine.Spec{Plan: plan, Command: c})
 		}
 	}
 	if err != nil {

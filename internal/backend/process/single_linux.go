@@ -85,7 +85,7 @@ func (b *Backend) startSingle(ctx context.Context, r recipe, scratch policy.Byte
 	began := time.Now()
 	config := b.config(r)
 	config.OneShot = true
-	z, err := zygote.Launch(config)
+	z, err := zygote.Launch(ctx, config)
 	if err != nil {
 		return nil, b.explain(ctx, err)
 	}
