@@ -20,10 +20,10 @@ func arrival(in io.Reader) func() bool {
 		return nil
 	}
 	fds := []unix.PollFd{{Events: unix.POLLIN}}
-	look := func(fd uintptr) { fds[0].Fd = int32(fd); _, err = unix.Poll(fds, 0) }
+	poll := func(fd uintptr) { fds[0].Fd = int32(fd); _, err = unix.Poll(fds, 0) }
 	return func() bool {
 		fds[0].Revents = 0
-		closed := raw.Control(look)
+		closed := raw.Control(poll)
 		return closed != nil || err != nil || fds[0].Revents != 0
 	}
 }
