@@ -27,7 +27,3 @@ func arrival(in io.Reader) func() bool {
 		return closed != nil || err != nil || fds[0].Revents != 0
 	}
 }
-
-// yield lets the client run, if it was scheduled on our CPU. The call cannot fail.
-// runtime.Gosched would wake another thread.
-func yield() { _, _, _ = unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }

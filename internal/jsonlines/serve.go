@@ -14,6 +14,7 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/jsonform"
 	"github.com/cordon-sandbox/cordon/internal/opened"
 	"github.com/cordon-sandbox/cordon/internal/openhooks"
+	"github.com/cordon-sandbox/cordon/internal/tuning"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
@@ -173,7 +174,7 @@ func (s *server) awaitLine(until time.Time) {
 		return
 	}
 	for len(s.slots) == 0 && !s.arrived() && time.Now().Before(until) {
-		yield()
+		tuning.Yield()
 	}
 }
 

@@ -163,8 +163,7 @@ func (c *conversation) Read(b []byte) (int, error) {
 		if len(c.input) > 0 || !now.Before(c.patience) {
 			c.wait(unix.POLLIN)
 		} else {
-			// The guest may have been scheduled on our CPU. The call cannot fail.
-			_, _, _ = unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0)
+			tuning.Yield()
 		}
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/cordon-sandbox/cordon/internal/tuning"
 )
 
 // message is one packet or chunk, with what the kernel reports about it.
@@ -25,7 +27,7 @@ func awaitMessage(fd int, deadline time.Time, patience time.Duration) (message, 
 		if m, err := receive(fd, r); err != unix.EAGAIN {
 			return m, err
 		}
-		_, _, _ = unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0)
+		tuning.Yield()
 	}
 	fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
 	for {
